@@ -70,6 +70,11 @@ export class SpendingLog {
     await this.#database.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
   }
 
+  /** Removes seconds that the service has not charged after all, committed or not. */
+  async refund(id: string): Promise<void> {
+    await this.#database.run('DELETE FROM spending WHERE id = ?', [id])
+  }
+
   /** Ids of the last days that are reserved, and neither committed nor released. */
   async reserved(): Promise<readonly string[]> {
     const since = dayOf(this.#database.nowMs() - (OPEN_DAYS - 1) * DAY_MS)

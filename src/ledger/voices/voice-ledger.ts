@@ -208,7 +208,10 @@ function attemptChange(step: VoiceStep, nowMs: number): { set: string; values: S
     case 'succeeded':
       return { set: 'charged = 1, error_code = NULL, ended_ms = coalesce(ended_ms, ?), ', values: [nowMs] }
     case 'failed':
-      return { set: 'error_code = ?, ended_ms = coalesce(ended_ms, ?), ', values: [step.errorCode, nowMs] }
+      return {
+        set: `${step.isPaid === false ? 'charged = 0, ' : ''}error_code = ?, ended_ms = coalesce(ended_ms, ?), `,
+        values: [step.errorCode, nowMs],
+      }
     default:
       return step satisfies never
   }

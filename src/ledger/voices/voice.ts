@@ -68,7 +68,8 @@ export type VoiceStep =
   | { readonly status: 'starting'; readonly paidSec: number }
   | { readonly status: 'started' }
   | { readonly status: 'succeeded' }
-  | { readonly status: 'failed'; readonly errorCode: number }
+  /** `isPaid` is false if the service certainly charges nothing for it. */
+  | { readonly status: 'failed'; readonly errorCode: number; readonly isPaid?: false | undefined }
   | { readonly status: 'cached'; readonly path: string }
 
 /** All allowed moves. Any other is a defect of the caller. */

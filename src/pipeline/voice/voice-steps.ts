@@ -16,6 +16,9 @@ import { stillRunning, waitForVoice } from './wait-for-voice.js'
  */
 const KEPT: ReadonlySet<string> = new Set(['ERR_ALIGNMENT', 'ERR_ALIGNMENT_DRIFT', 'ERR_ANSWER_CHANNELS'])
 
+/** The service's NotEnoughCredits. */
+const NOT_ENOUGH_CREDITS = -10
+
 /** The steps that take a voice from one status to the next. `regenerateVoice` chooses among them. */
 export class VoiceSteps<Judged> {
   readonly #request: VoiceRequest<Judged>
@@ -86,8 +89,13 @@ export class VoiceSteps<Judged> {
 
   /** Goes on with the file of a failed attempt if the service has it again, and sends the voice again otherwise. */
   async sendAgain(): Promise<void> {
-    const status = await statusOfGivenUp(this.#held.voice, await this.#context.client(), this.#held.signal)
+    const { voice, signal } = this.#held
+    const { client, spending } = this.#context
+    const status = await statusOfGivenUp(voice, await client(), signal)
     if (status === null) return this.send()
+    // A file that failed for missing credits was refunded, and is paid after all.
+    await spending.reserve(fileIdOf(voice), this.#request.sec, { maxSecondsPerDay: null })
+    await spending.commit(fileIdOf(voice))
     await this.#held.advance({ status })
   }
 
@@ -169,12 +177,19 @@ export class VoiceSteps<Judged> {
     } catch (error) {
       if (!isEndOfFile(error)) throw error
       if (!(await this.#isConfirmed(fileId, error))) return
-      await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
+      await this.#failed(fileId, error.errorCode)
       if (!this.#retries.afterFailure(error.errorCode)) throw error
       return
     }
     this.#mark('ended')
     await this.#held.advance({ status: 'succeeded' })
+  }
+
+  /** A file that failed for missing credits was not charged. For other failures the interface does not say. */
+  async #failed(fileId: string, errorCode: number): Promise<void> {
+    const isUnpaid = errorCode === NOT_ENOUGH_CREDITS
+    if (isUnpaid) await this.#context.spending.refund(fileId)
+    await this.#held.advance({ status: 'failed', errorCode, isPaid: isUnpaid ? false : undefined })
   }
 
   /** Asks again before a file is given up, because one wrong response must not cause a second payment. */

@@ -7,6 +7,8 @@ import { smallVoice } from './small-voice.js'
 
 const bench = jobBench()
 const voice = () => smallVoice(bench)
+const SUCCEEDED = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
+const NO_CREDITS = { status: 'Failed', errorCode: -10, progress: 0 } as const
 const PENDING = { status: 'Pending', errorCode: 0, progress: 0 } as const
 
 describe('a start that a proxy sends twice', () => {
@@ -74,7 +76,6 @@ describe('a run that was killed while it started a file', () => {
 })
 
 describe('a file that was given up', () => {
-  const SUCCEEDED = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
   const giveUp = async (errorCode: -3 | -11) => {
     const { request, sent } = await voice()
     const status = errorCode === -11 ? 'NotFound' : 'Failed'
@@ -109,5 +110,34 @@ describe('a file that was given up', () => {
     server.fail('getFilesStatus', fault, fault.kind === 'status' ? 1 : 5)
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect(server.charges).toBe(2)
+  })
+})
+
+describe('a file without credits', () => {
+  it('uses up nothing of the limit of a day, because it was not charged', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    const context = { ...pipeline.context, maxSecondsPerDay: 5 }
+    server.behaviour.states = [NO_CREDITS]
+    for (let run = 0; run < 3; run++)
+      await expect(regenerateVoice(request, context)).rejects.toMatchObject({ errorCode: -10 })
+    expect(await context.spending.spent()).toMatchObject({ committedSec: 0, reservedSec: 0 })
+    const failed = server.files
+    server.behaviour.states = (file) => [failed.includes(file) ? NO_CREDITS : SUCCEEDED]
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(await context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+    const known = await context.voices.getByFileId(server.files.at(-1)?.id ?? '')
+    expect(known).toMatchObject({ paidSec: 3 })
+  })
+
+  it('is counted again if the service finishes it later', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.behaviour.states = [NO_CREDITS]
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ errorCode: -10 })
+    server.behaviour.states = [SUCCEEDED]
+    expect((await regenerateVoice(request, pipeline.context)).judged).toBe(sent)
+    expect(server.charges).toBe(1)
+    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
   })
 })
