@@ -177,6 +177,7 @@ export const ERROR_CODES = {
   ERR_QUALITY_TOO_LOW: ['PrecheckError', 'The audio has a lower quality than the service accepts.', 'Use a better source.'],
   ERR_RECEIPT_MISSING: ['VerificationError', '`voxmux verify` found no readable receipt of the file.', 'Name the receipt with --receipt.'],
   ERR_REFUSED: ['PrecheckError', 'The local pre-check refuses the file.', 'Follow the remedies in the message.'],
+  ERR_REMOTE_LIMIT: ['UsageError', '--remote was given although `maxSecondsPerDay` is set. The length of the file is unknown.', 'Leave --remote out, or remove `maxSecondsPerDay`.'],
   ERR_REMOTE_LOCAL: ['UsageError', '--remote was given for a file of this machine.', 'Leave --remote out.'],
   ERR_REMOTE_WHOLE: ['UsageError', '--remote was combined with an option that needs the file here.', 'Leave one of the two out.'],
   ERR_REQUEST_REFUSED: ['JobFailedError', 'The service refuses a request.', 'Read the reason in the message.'],

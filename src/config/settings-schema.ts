@@ -126,7 +126,10 @@ export const settingsSchema = recipePartSchema.extend({
     .number()
     .positive()
     .optional()
-    .meta({ description: 'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day.' }),
+    .meta({
+      description:
+        'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day, and `--remote` is refused.',
+    }),
   limits: limitsSchema
     .omit({ requireVoice: true })
     .optional()

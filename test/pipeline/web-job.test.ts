@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { linkValidSec } from '../../src/pipeline/job/kinds/remote-job.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import type { JobHooks } from '../../src/pipeline/job-hooks.js'
+import { changeWords } from '../../src/pipeline/output/change-words.js'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
 import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
@@ -84,6 +85,20 @@ describe('an address as input', () => {
 })
 
 describe('--remote', () => {
+  it('fetched by the service is refused under a limit, because its length is unknown until it is paid for', async () => {
+    const context = { ...bench.pipeline.context, maxSecondsPerDay: 1 }
+    const [outcome] = await runJobs([webRequest('/speech.wav', { remote: true })], context, { concurrency: 1 })
+    expect(outcome?.error).toMatchObject({ code: 'ERR_REMOTE_LIMIT', exitCode: 2 })
+    expect(bench.server.charges).toBe(0)
+  })
+
+  it('fetched by the service is not said to be unsent', async () => {
+    await run(webRequest('/speech.wav', { remote: true }))
+    const receipt = await readReceipt(bench.folder.file('speech.regen.wav.voxmux.json'))
+    if (!receipt) throw new Error('no receipt')
+    expect(changeWords(receipt)).toBe('regenerated as a whole by the service, which fetched the file itself')
+  })
+
   it('has the service fetch the file', async () => {
     const outcome = await run(webRequest('/speech.wav', { remote: true }))
     expect(outcome.event).toMatchObject({ status: 'done', output: bench.folder.file('speech.regen.wav') })

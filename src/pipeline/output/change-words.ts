@@ -2,7 +2,14 @@ import { formatTime } from '../../core/time.js'
 import type { Receipt, VoiceRecord } from './receipt.js'
 
 /** How much of the voice was regenerated, and how much of that changed. Unchanged voice is not counted. */
-export function changeWords({ segments, voices, tracks }: Pick<Receipt, 'segments' | 'voices' | 'tracks'>): string {
+export function changeWords({
+  input,
+  segments,
+  voices,
+  tracks,
+}: Pick<Receipt, 'input' | 'segments' | 'voices' | 'tracks'>): string {
+  // The input was never here: see `remote-job.ts`.
+  if (input.sha256 === null) return 'regenerated as a whole by the service, which fetched the file itself'
   const sent = formatTime(segments.reduce((sum, { startSec, endSec }) => sum + endSec - startSec, 0))
   const several = tracks.length > 1 ? ` in ${tracks.length} tracks` : ''
   const change = changeOf(voices)

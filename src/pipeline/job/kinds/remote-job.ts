@@ -34,6 +34,7 @@ export function remoteJob(request: PlanRequest, context: PipelineContext): JobKi
   return {
     async plan() {
       requireWhole(request)
+      requireNoLimit(request, context)
       const name = basename(safeAddress(request.input, 'The input').pathname)
       requireLongLived(request, context)
       const output = await outputPath({
@@ -101,6 +102,22 @@ function requireWhole({ input, settings }: PlanRequest): void {
     {
       input: redactUrl(input),
       remedies: ['Leave out --remote: voxmux then downloads the file and sends only the voice.'],
+    },
+  )
+}
+
+/** The length of the file is not known here, so its seconds could neither be counted nor kept within a limit. */
+function requireNoLimit({ input }: PlanRequest, { maxSecondsPerDay }: PipelineContext): void {
+  if (maxSecondsPerDay === null) return
+  throw new UsageError(
+    'ERR_REMOTE_LIMIT',
+    'maxSecondsPerDay limits what is paid, but with --remote voxmux does not know how long the file is.',
+    {
+      input: redactUrl(input),
+      remedies: [
+        'Leave out --remote: voxmux then downloads the file and counts its voice.',
+        'Remove maxSecondsPerDay from the configuration.',
+      ],
     },
   )
 }
