@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { OptionsInit, Request } from 'got'
+import type { CancelableRequest, OptionsInit, Request, Response } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { linkedAbort } from '../core/linked-abort.js'
@@ -13,7 +13,7 @@ import { networkFault } from './network-fault.js'
 /** `voxmux/<version>`, sent with every request. */
 const USER_AGENT = `voxmux/${voxmuxVersion()}`
 
-/** Responses of the API are small. A larger one is not read to its end. */
+/** Responses of API and storage are small. A larger one is not read to its end. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_REDIRECTS = 5
 
@@ -105,20 +105,47 @@ async function openClient() {
 
 async function sendText(client: Client, exchange: TextExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
   const { method, json, form } = exchange
+  return textAnswer(exchange, (signal) =>
+    client(exchange.url, {
+      ...common(exchange, signal),
+      method,
+      ...(json === undefined ? {} : { json }),
+      ...(form === undefined ? {} : { form }),
+      timeout: { ...untilConnected(timeouts), request: timeouts.answerMs },
+      responseType: 'text',
+    }),
+  )
+}
+
+async function putStream(client: Client, exchange: UploadExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
+  try {
+    return await textAnswer(exchange, (signal) =>
+      client.put(exchange.url, {
+        ...common(exchange, signal),
+        headers: { ...exchange.headers, 'content-length': String(exchange.contentLength) },
+        body: exchange.body,
+        // A large file may take hours, but not the response to it.
+        timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs, read: timeouts.answerMs },
+        responseType: 'text',
+      }),
+    )
+  } finally {
+    exchange.body.destroy()
+  }
+}
+
+/** Receives a response as text. A larger one than those of the API ends the request. */
+async function textAnswer(
+  exchange: Exchange,
+  send: (signal: AbortSignal) => CancelableRequest<Response<string>>,
+): Promise<TextAnswer> {
   const stop = new AbortController()
   const linked = linkedAbort(exchange.signal, stop.signal)
-  const request = client(exchange.url, {
-    ...common(exchange, linked.signal),
-    method,
-    ...(json === undefined ? {} : { json }),
-    ...(form === undefined ? {} : { form }),
-    timeout: { ...untilConnected(timeouts), request: timeouts.answerMs },
-    responseType: 'text',
-  })
-  request.on('downloadProgress', ({ transferred }: { transferred: number }) => {
-    if (transferred > MAX_ANSWER_BYTES) stop.abort()
-  })
   try {
+    const request = send(linked.signal)
+    request.on('downloadProgress', ({ transferred }: { transferred: number }) => {
+      if (transferred > MAX_ANSWER_BYTES) stop.abort()
+    })
     const { statusCode, headers, body } = await request
     return { status: statusCode, headers, text: body }
   } catch (thrown) {
@@ -128,24 +155,6 @@ async function sendText(client: Client, exchange: TextExchange, timeouts: Timeou
     throw faultOf(thrown, exchange)
   } finally {
     linked.release()
-  }
-}
-
-async function putStream(client: Client, exchange: UploadExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
-  const request = client.put(exchange.url, {
-    ...common(exchange),
-    headers: { ...exchange.headers, 'content-length': String(exchange.contentLength) },
-    body: exchange.body,
-    timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs },
-    responseType: 'text',
-  })
-  try {
-    const { statusCode, headers, body } = await request
-    return { status: statusCode, headers, text: body }
-  } catch (thrown) {
-    throw faultOf(thrown, exchange)
-  } finally {
-    exchange.body.destroy()
   }
 }
 

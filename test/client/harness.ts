@@ -14,7 +14,9 @@ export const QUICK = {
 
 /** For a service that never answers: the others must not be cut short by a slow machine. */
 export function impatientFor(fault: Fault): Partial<VoxmuxClientOptions> {
-  return fault.kind === 'hang' ? { timeouts: { connectMs: 5_000, answerMs: 400, idleMs: 400 } } : {}
+  return fault.kind === 'hang' || fault.kind === 'drip'
+    ? { timeouts: { connectMs: 5_000, answerMs: 400, idleMs: 400 } }
+    : {}
 }
 
 interface Harness {

@@ -51,6 +51,7 @@ describe('an upload', () => {
     { kind: 'reset' },
     { kind: 'reset-after' },
     { kind: 'hang' },
+    { kind: 'drip' },
   ] as Fault[])('comes through %j with the file opened anew', async (fault, { server, connect, file }) => {
     const client = connect(impatientFor(fault))
     const { path, content } = await file(2_000_000)
@@ -58,6 +59,14 @@ describe('an upload', () => {
     await client.upload(await client.registerFile({ clientFileId: 'a' }), path)
     expect(server.calls).toMatchObject({ upload: 3, registerFile: 1 })
     expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
+  })
+
+  test('reads no more of the response than a response has', async ({ server, connect, file }) => {
+    const client = connect({ retry: { limit: 0 } })
+    const { path } = await file(10)
+    server.fail('upload', { kind: 'answer', status: 201, body: ' '.repeat(5_000_000) })
+    const error = await errorOf(client.upload(await client.registerFile({ clientFileId: 'a' }), path))
+    expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4 })
   })
 
   test('refused for another reason is final', async ({ server, client, file }) => {

@@ -33,6 +33,8 @@ export type Fault =
   | { kind: 'slow'; delayMs: number }
   /** Never answered. */
   | { kind: 'hang' }
+  /** Done; the body of the answer has no end, and never falls silent for long. */
+  | { kind: 'drip' }
   /** registerFile, getOutputFileUrl: the link given is refused (403), or with `past` says itself that it is over. */
   | { kind: 'expired-link'; past?: boolean }
   /** Nothing is done; answered with exactly this. A string is sent as it is. */

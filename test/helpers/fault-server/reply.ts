@@ -35,6 +35,7 @@ export async function sendReply(
   }
   if (fault?.kind === 'garbage') return text(response, 200, '<html>not at all what was asked</html>')
   if (fault?.kind === 'wrong-shape') return text(response, 200, JSON.stringify({ surprise: true }))
+  if (fault?.kind === 'drip') return drip(response, reply.status)
   const cut = fault?.kind === 'truncated' ? fault : undefined
   if (reply.file) return sendFile(request, response, reply, cut)
   const body = reply.body === undefined ? '' : JSON.stringify(reply.body)
@@ -50,6 +51,12 @@ function text(response: ServerResponse, status: number, body: string, headers: R
     ...headers,
   })
   response.end(body)
+}
+
+function drip(response: ServerResponse, status: number): void {
+  response.writeHead(status)
+  const timer = setInterval(() => void response.write(' '), 20)
+  response.once('close', () => clearInterval(timer))
 }
 
 async function sendFile(
