@@ -1,16 +1,21 @@
-import { open } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { sendError } from './respond.js'
 
-/** Streams a file or the requested range of it. Players seek by ranges. @param path never chosen by the client */
+/**
+ * Streams a file or the requested range of it. Players seek by ranges.
+ *
+ * @param path never chosen by the client. Others may have put something else there: a link is not followed
+ */
 export async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   path: string,
   type: string,
 ): Promise<void> {
-  const handle = await open(path).catch(() => null)
+  const handle = await openPlain(path).catch(() => null)
   if (handle === null) return sendError(response, 404, 'The file is not there any more.')
   try {
     const { size } = await handle.stat()
@@ -37,6 +42,14 @@ export async function sendFile(
   } finally {
     await handle.close()
   }
+}
+
+/** Opens a file. A link could lead to what its author may not read, and a pipe would block a thread for ever. */
+async function openPlain(path: string): Promise<FileHandle | null> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  if ((await handle.stat()).isFile()) return handle
+  await handle.close()
+  return null
 }
 
 /** Bytes of a file, both ends included. */

@@ -1,9 +1,10 @@
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { Job } from '../../../src/ledger/index.js'
 import { SANDBOX_POLICY, sendError, sendJson } from '../../../src/pages/respond.js'
 import { sendFile } from '../../../src/pages/send-file.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { reportPath } from '../../../src/pipeline/report/write-report.js'
+import { linkOut } from '../places/require-inside.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
 import { ownJobs } from './own-jobs.js'
@@ -18,7 +19,7 @@ const LONGEST_PAGE = 200
 export async function answerJobs({ view, query, response }: DashboardExchange): Promise<void> {
   const list = query.get('list') ?? ''
   if (!isListName(list)) return sendError(response, 400, `list is one of ${Object.keys(LISTS).join(', ')}.`)
-  const limit = Math.min(LONGEST_PAGE, Math.max(1, Number(query.get('limit')) || PAGE_LENGTH))
+  const limit = Math.min(LONGEST_PAGE, Math.max(1, Math.trunc(Number(query.get('limit'))) || PAGE_LENGTH))
   const before = query.get('before')
   const group = query.get('group')
   const inputPart = query.get('search') ?? ''
@@ -44,7 +45,7 @@ export async function answerJob(exchange: DashboardExchange): Promise<void> {
 
 /** `GET /api/jobs/ID/receipt`: the receipt beside the output. */
 export async function answerReceipt(exchange: DashboardExchange): Promise<void> {
-  const job = await jobOfRoute(exchange)
+  const job = await publishedJob(exchange)
   if (!job) return
   if (job.receipt === null) return sendError(exchange.response, 404, 'This job has no receipt.')
   await sendFile(exchange.request, exchange.response, job.receipt, 'application/json; charset=utf-8')
@@ -52,7 +53,7 @@ export async function answerReceipt(exchange: DashboardExchange): Promise<void> 
 
 /** `GET /api/jobs/ID/report`: the page that `--report` wrote beside the output. */
 export async function answerReport(exchange: DashboardExchange): Promise<void> {
-  const job = await jobOfRoute(exchange)
+  const job = await publishedJob(exchange)
   if (!job) return
   const receipt = job.receipt === null ? undefined : await readReceipt(job.receipt)
   if (!receipt?.report || job.output === null) return sendError(exchange.response, 404, 'This job has no report.')
@@ -63,7 +64,7 @@ export async function answerReport(exchange: DashboardExchange): Promise<void> {
 
 /** `GET /api/jobs/ID/output`: the output, to be saved. */
 export async function answerOutput(exchange: DashboardExchange): Promise<void> {
-  const job = await jobOfRoute(exchange)
+  const job = await publishedJob(exchange)
   if (!job) return
   const { request, response } = exchange
   const isPublished = job.status === 'done' || job.status === 'skipped'
@@ -103,4 +104,15 @@ export async function jobOfRoute({ view, groups, response }: DashboardExchange):
   const job = await view.jobs.get(groups.id ?? '')
   if (!job) sendError(response, 404, 'This job does not exist.')
   return job
+}
+
+/** The same for what lies beside its output: a folder that was replaced with a link shows nothing from behind the link. */
+export async function publishedJob(exchange: DashboardExchange): Promise<Job | null> {
+  const job = await jobOfRoute(exchange)
+  if (job?.output == null) return job
+  const folder = exchange.view.daemon.folders.find(({ group }) => group === job.group)
+  const reason = folder ? await linkOut(folder.out, dirname(job.output)) : null
+  if (reason === null) return job
+  sendError(exchange.response, 409, reason)
+  return null
 }

@@ -13,7 +13,7 @@ import {
   answerReceipt,
   answerReport,
   answerRetry,
-  jobOfRoute,
+  publishedJob,
 } from './job-routes.js'
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
@@ -68,6 +68,6 @@ async function answerMedia(exchange: DashboardExchange): Promise<void> {
 }
 
 async function comparedJob(exchange: DashboardExchange) {
-  const job = await jobOfRoute(exchange)
+  const job = await publishedJob(exchange)
   return job && { ...job, sources: exchange.view.sourcesOf(job) }
 }

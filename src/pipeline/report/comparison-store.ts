@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
 import { UsageError } from '../../core/errors.js'
@@ -66,8 +66,9 @@ export class ComparisonStore {
   async #build({ sources, output, receipt }: ComparedJob, key: string): Promise<readonly Comparison[]> {
     const { folder } = this.#options
     const { sizeBytes, mtimeMs } = receipt.input
-    const source = await unchangedOf(sources, sizeBytes, mtimeMs)
-    await unchangedOf([output], receipt.output.sizeBytes, null)
+    const source = await unchangedOf(sources, sizeBytes, mtimeMs, stat)
+    // A link in its place could lead to what its author may not hear.
+    await unchangedOf([output], receipt.output.sizeBytes, null, lstat)
     const { signal } = this.#stop
     const [before, after] = [await probe(source, { signal }), await probe(output, { signal })]
     makeFolder(folder, 0o700)
@@ -124,13 +125,15 @@ async function unchangedOf(
   paths: readonly string[],
   sizeBytes: number | null,
   mtimeMs: number | null,
+  examine: typeof stat,
 ): Promise<string> {
   let isThere = false
   for (const path of paths) {
-    const found = await stat(path).catch(() => null)
+    const found = await examine(path).catch(() => null)
     if (found === null) continue
     isThere = true
-    if (found.size === sizeBytes && (mtimeMs === null || Math.abs(found.mtimeMs - mtimeMs) < 2)) return path
+    if (found.isFile() && found.size === sizeBytes && (mtimeMs === null || Math.abs(found.mtimeMs - mtimeMs) < 2))
+      return path
   }
   const name = basename(paths[0] ?? '')
   const what = isThere ? 'is not the file that it was when the job was done' : 'is not there any more'
