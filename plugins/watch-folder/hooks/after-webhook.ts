@@ -47,7 +47,8 @@ export async function postAfterWebhook(
     if (signal.aborted) throw fault
     throw new WebhookFault(`${origin} was not reached (${reasonOf(fault)})`, true)
   })
-  await response.arrayBuffer().catch(() => {})
+  // The status says all. A body may be without an end.
+  await response.body?.cancel().catch(() => {})
   const { status } = response
   const location = response.headers.get('location')
   if (status >= 300 && status < 400 && location !== null && URL.canParse(location, address)) {

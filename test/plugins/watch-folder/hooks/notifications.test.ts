@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AfterFacts } from '../../../../plugins/watch-folder/hooks/after-facts.js'
@@ -100,6 +102,23 @@ describe('callAfter', () => {
       ])
     }
     expect(visits).toBe(0)
+  })
+
+  it('reads no body, whatever a receiver sends', async () => {
+    let sent = 0
+    let isOver: Promise<unknown> = Promise.resolve()
+    const url = await withServer(async (request, response) => {
+      await text(request)
+      const blocks = Readable.from(
+        (function* () {
+          for (; sent < 1000; sent++) yield Buffer.alloc(100_000)
+        })(),
+      )
+      isOver = pipeline(blocks, response).catch(() => {})
+    })
+    expect(await call({ webhook: url }, DONE)).toEqual([])
+    await isOver
+    expect(sent).toBeLessThan(500)
   })
 
   it('gives each end of a job an id of its own, and the same end the same one', async () => {
