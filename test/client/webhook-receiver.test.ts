@@ -107,6 +107,8 @@ describe('the webhook receiver', () => {
     const { url, send } = await receiver()
     expect(await send('DELETE', event())).toBe(405)
     expect((await fetch(url)).status).toBe(400)
+    // A path that is no address of its own.
+    expect((await fetch(`${url}/`)).status).toBe(400)
   })
 
   test.for(['announced', 'chunked'] as const)('reads no more than the bound of a body (%s)', async (kind) => {

@@ -13,11 +13,15 @@ interface WebhookReadingOptions {
   readonly maxBodyBytes: number
 }
 
+/** Base for reading a request's path. Only the query counts. */
+const LOCAL = 'http://localhost'
+
 /** Reads a webhook request of any method and secret position (interface, "Events"). */
 export async function readWebhook(request: IncomingMessage, options: WebhookReadingOptions): Promise<WebhookReading> {
   const { method } = request
   if (method !== 'POST' && method !== 'PUT' && method !== 'GET') return { refused: 405 }
-  const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+  if (!URL.canParse(request.url ?? '/', LOCAL)) return { refused: 400 }
+  const query = new URL(request.url ?? '/', LOCAL).searchParams
   const inHeader = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
   const early = [
     { position: 'header', value: inHeader },
