@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { matroskaSegment } from '../matroska-clock.js'
+import { isCutEnd } from '../movie/box.js'
 import { endOfAsf } from './asf-end.js'
 import { endOfAu, endOfCaf, endOfForm, endOfRiff, endOfWave64 } from './chunk-ends.js'
 import { missingFlacSec } from './flac-end.js'
@@ -76,12 +77,13 @@ async function endOfBoxes(file: FileHandle, sizeBytes: number): Promise<number> 
   let at = 0
   while (at + 8 <= sizeBytes) {
     const header = await readAt(file, at, 16)
-    if (header.length < 8 || !/^[\w© -]{4}$/.test(header.toString('latin1', 4, 8))) return at
+    const type = header.toString('latin1', 4, 8)
+    if (header.length < 8 || !/^[\w© -]{4}$/.test(type)) return at
     const short = header.readUInt32BE(0)
     // 0: to the end of the file; 1: the size follows as 64 bits.
     if (short === 0) return sizeBytes
     const size = short === 1 && header.length >= 16 ? Number(header.readBigUInt64BE(8)) : short
-    if (size < 8) return at
+    if (size < 8 || (at + size > sizeBytes && !isCutEnd(type))) return at
     at += size
   }
   return at

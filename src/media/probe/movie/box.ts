@@ -20,6 +20,20 @@ export interface Box {
   readonly children: readonly Box[]
 }
 
+/** Boxes that a file consists of, as the standards name them. Vendors write others of their own. */
+const FILE_BOXES: ReadonlySet<string> = new Set([
+  ...['ftyp', 'styp', 'moov', 'moof', 'mfra', 'mdat', 'imda', 'meta', 'uuid', 'free', 'skip', 'wide'],
+  ...['sidx', 'ssix', 'emsg', 'prft', 'pdin', 'udta', 'pnot', 'PICT', 'junk'],
+])
+
+/**
+ * True if a box that states more bytes than the file has is the cut end of a movie. Other words with four characters in
+ * the place of a type are a trailer: dashcams, ID3v1 and ExifTool append such bytes, and players pass them over.
+ */
+export function isCutEnd(type: string): boolean {
+  return FILE_BOXES.has(type)
+}
+
 /** First byte after a box. */
 export function endOf(box: Box): number {
   return box.start + box.length

@@ -89,6 +89,20 @@ describe('ISO base media', () => {
     },
   )
 
+  it.each([
+    ['ID3v1', Buffer.from(`TAGA long title${' '.repeat(113)}`)],
+    ['ExifTool', Buffer.from('~\x10\x04\xfe0MIE\0\0\0\0', 'latin1')],
+    ['dashcam', Buffer.concat([Buffer.from('LIGOGPSINFO'), Buffer.alloc(400, 7), Buffer.from('&&&&')])],
+  ])('keeps the trailer of %s, which reads like a box longer than the file', async (name, trailer) => {
+    const [plain, path] = [folder.file('untailed.mp4'), folder.file(`${name}.mp4`)]
+    await ffmpeg(...picture(2), ...sweep, ...film, '-c:a', 'aac', plain)
+    await writeFile(path, Buffer.concat([await readFile(plain), trailer]))
+    const { plan, part } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('iso-bmff')
+    expect(plan.losses).toEqual([])
+    expect((await readFile(part)).subarray(-trailer.length)).toEqual(trailer)
+  })
+
   it('begins behind the lead-in that iTunes notes, and notes the new one', async () => {
     const [plain, path] = [folder.file('plain.m4a'), folder.file('noted.m4a')]
     await ffmpeg(...sweep, '-c:a', 'aac', '-use_editlist', '0', '-metadata', 'title=A title', plain)

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { Box } from '../../../probe/movie/box.js'
+import { type Box, isCutEnd } from '../../../probe/movie/box.js'
 import {
   type BoxHeader,
   extendedTypeOf,
@@ -43,6 +43,7 @@ async function readBox(file: FileHandle, start: number, sizeBytes: number): Prom
   const length = header?.length ?? sizeBytes - start
   if (!header || length < header.headerBytes || !/^[\x20-\x7e\xa9]{4}$/.test(header.type)) return undefined
   if (start + length > sizeBytes) {
+    if (!isCutEnd(header.type)) return undefined
     throw new MalformedBox(`the file ends inside the box ${header.type} at byte ${start}: it is truncated`)
   }
   if (!READ.has(header.type)) {
