@@ -191,6 +191,8 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     ...TS,
     extension: 'm2ts',
     options: [...TS.options, '-mpegts_m2ts_mode', '1'],
+    // Camcorders record PCM as a Blu-ray does.
+    audioCodecs: [...TS.audioCodecs, 'pcm_bluray'],
     // Subtitles of Blu-ray.
     subtitleCodecs: [...TS.subtitleCodecs, 'hdmv_pgs_subtitle'],
   },
@@ -286,5 +288,7 @@ export function isSoundContainer(container: string): boolean {
 
 /** True if a container can carry an audio codec. */
 export function carriesAudio(profile: ContainerProfile, codec: string): boolean {
-  return profile.audioCodecs.some((known) => known === codec || (known === 'pcm_*' && codec.startsWith('pcm_')))
+  // The packets of a Blu-ray have headers of their own.
+  const isAnyPcm = codec.startsWith('pcm_') && codec !== 'pcm_bluray'
+  return profile.audioCodecs.some((known) => known === codec || (known === 'pcm_*' && isAnyPcm))
 }

@@ -12,6 +12,7 @@ const COMMON: readonly Pair[] = [
   ['mkv', 'libx264', 'libopus'],
   ['mov', 'libx264', 'aac'],
   ['ts', 'libx264', 'ac3'],
+  ['m2ts', 'libx264', 'pcm_bluray'],
 ]
 /** Every other pair that ffmpeg can write. */
 const RARE: readonly Pair[] = [

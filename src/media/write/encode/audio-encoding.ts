@@ -58,16 +58,8 @@ const LOSSY: Readonly<Record<string, LossyCodec>> = {
   wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
 }
 const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
-/** PCM kinds that ffmpeg reads but does not write everywhere. */
-const PCM_WITHOUT_ENCODER = new Set([
-  'pcm_bluray',
-  'pcm_dvd',
-  'pcm_lxf',
-  'pcm_f16le',
-  'pcm_f24le',
-  'pcm_sga',
-  'pcm_zork',
-])
+/** PCM kinds that ffmpeg reads but does not write everywhere. That of a DVD gets times that run away from the picture. */
+const PCM_WITHOUT_ENCODER = new Set(['pcm_dvd', 'pcm_lxf', 'pcm_f16le', 'pcm_f24le', 'pcm_sga', 'pcm_zork'])
 
 /** True if common builds of ffmpeg can write this codec. */
 function canEncode(codec: string): boolean {
@@ -106,7 +98,10 @@ export function audioEncoding(
     ],
   ].find(usable)
   if (codec === undefined) return undefined
-  if (codec.startsWith('pcm_')) return { codec, encoder: codec, lossless: true, bitRate: null, options: [] }
+  if (codec.startsWith('pcm_')) {
+    const options = codec === 'pcm_bluray' ? ['-sample_fmt:{s}', stream.sampleFormat === 's16' ? 's16' : 's32'] : []
+    return { codec, encoder: codec, lossless: true, bitRate: null, options }
+  }
   if (LOSSLESS_ENCODERS.has(codec)) return losslessEncoding(codec, stream)
   return lossyEncoding(codec, stream, wishes)
 }

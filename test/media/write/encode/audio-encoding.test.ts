@@ -43,6 +43,9 @@ describe('the encoding of a replaced track', () => {
     ['pcm_s16be', null, 'wav', 'pcm_s16le'],
     ['pcm_s16be', null, 'w64', 'pcm_s16le'],
     ['pcm_u8', null, 'caf', 'pcm_s16le'],
+    ['pcm_bluray', null, 'm2ts', 'pcm_bluray'],
+    ['pcm_bluray', null, 'mkv', 'pcm_s16le'],
+    ['pcm_dvd', null, 'mov', 'pcm_s16le'],
   ])('stays without loss: %s (%s) in .%s becomes %s', (codec, profile, container, becomes) => {
     const lossless = audioEncoding(
       sound({ codec, profile, bitsPerSample: 16, sampleFormat: 's16' }),
