@@ -94,7 +94,8 @@ export async function walkTrack(
 
 /** Error of a timestamp that is not an overlap, in seconds. */
 function jitterSec({ clockErrorSec = 0 }: MediaInfo, { codec }: AudioStreamInfo): number {
-  return codec === 'vorbis' ? VORBIS_JITTER_SEC + clockErrorSec : Math.max(ROUNDING_SEC, clockErrorSec)
+  // Packets that share a block add their error to that of the block's own time.
+  return (codec === 'vorbis' ? VORBIS_JITTER_SEC : ROUNDING_SEC) + clockErrorSec
 }
 
 /** Adds up packets as they come. */

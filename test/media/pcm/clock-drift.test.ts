@@ -6,6 +6,7 @@ import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { laceMatroska } from '../write/matroska/laced-matroska.js'
 
 const RATE = 48_000
 const TONE_HZ = 300
@@ -107,6 +108,13 @@ it('keeps the samples of a track whose packets outside parts stay', async () => 
   const path = await film('parts.mp4', ['-c:a', 'aac'], '1023/1024')
   expect(await drifts(path)).toBe(true)
   expect(await drifts(path, [0])).toBe(false)
+})
+
+it('keeps the samples of packets that share a block, though both times are rounded', async () => {
+  const [even, path] = [folder.file('even-laced.mkv'), folder.file('laced.mkv')]
+  await ffmpeg('-f', 'lavfi', '-i', `sine=${TONE_HZ}:r=44100:d=${LENGTH_SEC}`, '-c:a', 'aac', even)
+  await laceMatroska(even, path, 'ebml', 1024 / 44_100)
+  expect(await drifts(path)).toBe(false)
 })
 
 it.each([
