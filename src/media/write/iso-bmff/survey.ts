@@ -5,7 +5,7 @@ import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
 import { unfitEdits } from './read/edit-list.js'
 import type { IsoFile } from './read/iso-file.js'
-import type { Track } from './read/movie.js'
+import { liesHere, type Track } from './read/movie.js'
 import { RunsInFileOrder } from './read/old-runs.js'
 import { chunksOf, type OldTrack } from './read/voice-runs.js'
 
@@ -49,7 +49,8 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
   if (track.entries.some(({ bytes }) => !bytes.subarray(0, 36).equals(entry.bytes.subarray(0, 36)))) {
     return 'the codec settings of the track change in the middle'
   }
-  if (track.isInThisFile[entry.dataReference - 1] !== true) return 'the packets of the track lie in another file'
+  if ((track.dataPlaces[entry.dataReference - 1] ?? 'here') !== 'here')
+    return 'the packets of the track lie in another file'
   if (runs.inFragments > 0 && runs.inIndex > 0) {
     return 'the packets of the track lie partly in fragments'
   }
@@ -84,6 +85,10 @@ function unfitStructure({ structure, movie }: IsoFile): string | undefined {
   }
   const ids = new Set(movie.tracks.map(({ id }) => id))
   if (ids.size !== movie.tracks.length) return 'two tracks have the same number'
+  // ffmpeg, which verifies the output, reads such a track from this file.
+  if (movie.tracks.some(({ dataPlaces }) => dataPlaces.includes('address'))) {
+    return 'the packets of a track lie at another address'
+  }
   return undefined
 }
 
@@ -106,9 +111,7 @@ function sharedBytes(
     if (start < dataEnd) return `packets at byte ${start} overlap others of their track`
     dataEnd = end
   }
-  const others = movie.tracks.filter(
-    (track, place) => !voices.includes(place) && track.isInThisFile.some((isHere) => isHere),
-  )
+  const others = movie.tracks.filter((track, place) => !voices.includes(place) && liesHere(track))
   for (const { start, bytes } of rangesOf(others, fragments)) {
     const next = firstAtLeast(runs.count, runs.end, start + 1)
     if (bytes > 0 && next < runs.count && runs.start(next) < start + bytes) {

@@ -16,6 +16,16 @@ const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*si
 const film = ['-c:v', 'libx264', '-g', '12', '-bf', '2', '-preset', 'ultrafast']
 const fragmented = (flags: string) => ['-c:a', 'aac', '-movflags', flags]
 
+/** Adds to the size of each box of the index around a place. The index is at the end. */
+async function grow(path: string, place: number, by: number): Promise<void> {
+  const movie = await readFile(path)
+  for (const type of ['moov', 'trak', 'mdia', 'minf', 'dinf', 'dref']) {
+    const at = movie.lastIndexOf(type, place) - 4
+    movie.writeUInt32BE(movie.readUInt32BE(at) + by, at)
+  }
+  await writeFile(path, movie)
+}
+
 /** Boxes that state something of the new packets or where bytes lie, by the last part of their path. */
 const MAY_CHANGE =
   /\/(mdat|stsd|stts|stsz|stsc|stco|co64|mdhd|tkhd|elst|sgpd|sbgp|trun|tfhd|tfdt|tfra|sidx)(#\d+)?$|^(mdat|sidx)/
@@ -88,6 +98,26 @@ describe('ISO base media', () => {
       expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
     },
   )
+
+  /** Both boxes of the picture come before those of the sound. */
+  it.each([
+    ['no data references', 'dinf', 0, 'skip', 'iso-bmff'],
+    ['a data reference that names no file', 'url ', 4, '\0\0\0\0', 'iso-bmff'],
+    ['an address that ffmpeg does not follow', 'url ', -4, '\0\0\0\x0eurl \0\0\0\0x\0', 'remux'],
+  ])('keeps a picture with %s', async (_name, box, at, bytes, writer) => {
+    const [plain, path] = [folder.file('referred.mp4'), folder.file(`${at}.mp4`)]
+    await ffmpeg(...picture(2), ...sweep, ...film, '-c:a', 'aac', plain)
+    const [movie, marked] = [await readFile(plain), Buffer.from(bytes, 'latin1')]
+    const place = movie.indexOf(box) + at
+    const longer = at < 0 ? 2 : 0
+    await writeFile(
+      path,
+      Buffer.concat([movie.subarray(0, place), marked, movie.subarray(place + marked.length - longer)]),
+    )
+    if (longer > 0) await grow(path, place, longer)
+    const { plan } = await writtenFile(path)
+    expect(plan.writing.kind === 'bytes' ? plan.writing.writer : plan.writing.kind).toBe(writer)
+  })
 
   it.each([
     ['ID3v1', Buffer.from(`TAGA long title${' '.repeat(113)}`)],

@@ -2,6 +2,7 @@ import { type Box, childAt, childrenOf, withDescendants } from '../../../probe/m
 import { makeChunkOffsets, writeChunkOffsets } from '../../../probe/movie/make-tables.js'
 import { chunkOffsets } from '../../../probe/movie/sample-table.js'
 import type { IsoFile } from '../read/iso-file.js'
+import { liesHere } from '../read/movie.js'
 import { itemOffsets } from './item-offsets.js'
 import type { NewTrack } from './new-track.js'
 import { randomAccess, segmentIndex } from './segment-index.js'
@@ -14,9 +15,7 @@ export function offsetTables(
   replacements: Replacements,
   wide: ReadonlySet<Box>,
 ): readonly OffsetTable[] {
-  const kept = movie.tracks.filter(
-    (track) => !tracks.some(({ old }) => old.track === track) && track.isInThisFile.some((isHere) => isHere),
-  )
+  const kept = movie.tracks.filter((track) => !tracks.some(({ old }) => old.track === track) && liesHere(track))
   const tables = [
     ...kept.flatMap(({ stbl }) => chunkTable(stbl, wide, replacements)),
     ...kept.flatMap(({ stbl }) => childrenOf(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),

@@ -22,9 +22,17 @@ export interface Track {
   readonly durationTicks: number
   readonly edits: readonly Edit[]
   readonly entries: readonly SampleEntry[]
-  /** True if the samples lie in this file, by place of the data reference. */
-  readonly isInThisFile: readonly boolean[]
+  /** By place of the data reference. */
+  readonly dataPlaces: readonly DataPlace[]
   readonly stbl: Box | undefined
+}
+
+/** The file that holds the samples: this one, one that QuickTime finds by an alias, or one that an address names. */
+export type DataPlace = 'here' | 'alias' | 'address'
+
+/** True if samples of a track lie in this file. A track without data references has them here, as players take it. */
+export function liesHere({ dataPlaces }: Track): boolean {
+  return dataPlaces.length === 0 || dataPlaces.includes('here')
 }
 
 /** Reads the movie out of `moov`. */
@@ -49,7 +57,7 @@ function readTrack(box: Box): Track {
     durationTicks: durationAt(head, DURATION_IN_TRACK),
     edits: readEdits(childAt(box, 'edts', 'elst')),
     entries: sampleEntries(childAt(stbl, 'stsd')),
-    isInThisFile: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
+    dataPlaces: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
     stbl,
   }
 }
@@ -91,12 +99,14 @@ export function withClock(mdhd: Box, ticks: number, timeScale: number): Buffer {
   return bytes
 }
 
-/** Entries of `dref`: those with the lowest flag set, and QuickTime's own sign for it, lie in this file. */
-function dataReferences(dref: Box | undefined): readonly boolean[] {
+/** Entries of `dref`. Those with the lowest flag set lie in this file, and so do those that name no other. */
+function dataReferences(dref: Box | undefined): readonly DataPlace[] {
   const body = bodyOf(dref)
-  const found: boolean[] = []
+  const found: DataPlace[] = []
   for (let at = 8; at + 12 <= body.length; at += Math.max(12, body.readUInt32BE(at))) {
-    found.push((body.readUInt32BE(at + 8) & 1) === 1)
+    const isNamed = body.subarray(at + 12, at + body.readUInt32BE(at)).some((byte) => byte !== 0)
+    const isHere = (body.readUInt32BE(at + 8) & 1) === 1 || !isNamed
+    found.push(isHere ? 'here' : body.toString('latin1', at + 4, at + 8) === 'alis' ? 'alias' : 'address')
   }
   return found
 }
