@@ -28,6 +28,7 @@ const NOT_COPIED = new Set([
   'FLLR',
   'PEAK',
   'levl',
+  'LGWV',
   'MD5 ',
   'C2PA',
   'id3 ',

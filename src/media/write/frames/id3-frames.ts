@@ -3,8 +3,8 @@ import { type CensusEntry, kept, lost, SIGNS_OLD_BYTES } from '../census.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 import { id3FramesOf } from './id3-parse.js'
 
-/** An ID3v2 tag for the output: the same length, without facts about the old audio. */
-export interface KeptId3 {
+/** A tag for the output: the same length, without facts about the old audio. */
+export interface KeptTag {
   readonly entries: readonly CensusEntry[]
   readonly pieces: readonly BytePiece[]
 }
@@ -24,7 +24,7 @@ const NOT_PLAIN = 0xd0
  * @param tag all of its bytes
  * @param start of the tag in the file
  */
-export function keepId3(tag: Buffer, start: number): KeptId3 {
+export function keepId3(tag: Buffer, start: number): KeptTag {
   const range = (at: number, length: number): BytePiece => ({ kind: 'input', start: start + at, length })
   const frames = id3FramesOf(tag)?.map(({ id, body, ...place }) => {
     const name = descriptionOf(id, body)

@@ -3,9 +3,10 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { type CensusEntry, kept } from '../census.js'
-import { type KeptId3, keepId3 } from '../frames/id3-frames.js'
+import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 import { NOT_MEASURED } from './bext-loudness.js'
+import { keepXml } from './stale-xml.js'
 
 /** A chunk with facts about the old samples. */
 export type StaleChunk = StaleFact | StaleTag
@@ -17,11 +18,11 @@ interface StaleFact {
   readonly md5Order: 'forward' | 'backward' | null
 }
 
-/** An ID3 tag that loses some frames; as long as before. */
+/** A chunk whose content loses some parts, such as frames of an ID3 tag; as long as before. */
 interface StaleTag {
   readonly chunk: Chunk
   readonly kind: 'tag'
-  readonly tag: KeptId3
+  readonly tag: KeptTag
 }
 
 /** Places of the version and of the five loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
@@ -29,13 +30,16 @@ const BEXT_VERSION_AT = 346
 const BEXT_LOUDNESS_AT = 412
 /** Chunks of WAV and AIFF with an ID3 tag. */
 const TAGS: ReadonlySet<string> = new Set(['id3 ', 'ID3 '])
+/** Chunks with facts in XML. A larger one is kept as it is. */
+const XML: ReadonlySet<string> = new Set(['iXML', 'axml'])
+const MOST_XML_BYTES = 16 * 1024 ** 2
 const BLOCK_BYTES = 4 * 1024 ** 2
 
 /** Finds the chunks of a file with facts about its samples. */
 export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Promise<readonly StaleChunk[]> {
   const found: StaleChunk[] = []
   for (const chunk of chunks) {
-    const tag = TAGS.has(chunk.id) ? await staleTag(file, chunk) : null
+    const tag = await staleTag(file, chunk)
     if (tag) found.push({ chunk, kind: 'tag', tag })
     const kind = await staleKind(file, chunk)
     const md5Order = kind === 'md5' ? await orderOfMd5(file, chunk, chunks) : null
@@ -53,7 +57,7 @@ export function loudnessStart({ bodyStart }: Chunk): number {
 export function tagEntries(
   path: string,
   { start, bodyStart, end }: Chunk,
-  { entries }: KeptId3,
+  { entries }: KeptTag,
 ): readonly CensusEntry[] {
   const last = entries.reduce((at, entry) => Math.max(at, entry.start + entry.length), bodyStart)
   const rest = last < end ? [kept(path, last, end - last)] : []
@@ -72,6 +76,9 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
       return bodyLength === 16 ? 'md5' : 'peaks'
     case 'PEAK':
     case 'levl':
+    case 'peak':
+    case 'ovvw':
+    case 'LGWV':
       return 'peaks'
     case 'C2PA':
       return 'signature'
@@ -90,12 +97,18 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
   }
 }
 
-/** Null for a tag that states nothing about the old samples. */
-async function staleTag(file: FileHandle, { bodyStart, bodyLength }: Chunk): Promise<KeptId3 | null> {
-  const length = id3Length(await readAt(file, bodyStart, 10), 'ID3')
-  if (length === null || length > bodyLength) return null
-  const tag = keepId3(await readAt(file, bodyStart, length), bodyStart)
-  return tag.entries.some(({ fate }) => fate === 'lost') ? tag : null
+/** Null for a chunk without a tag, or with one that states nothing about the old samples. */
+async function staleTag(file: FileHandle, chunk: Chunk): Promise<KeptTag | null> {
+  const tag = await keptTag(file, chunk)
+  return tag?.entries.some(({ fate }) => fate === 'lost') ? tag : null
+}
+
+async function keptTag(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<KeptTag | null> {
+  if (XML.has(id)) {
+    return bodyLength > MOST_XML_BYTES ? null : keepXml(id, await readAt(file, bodyStart, bodyLength), bodyStart)
+  }
+  const length = TAGS.has(id) ? id3Length(await readAt(file, bodyStart, 10), 'ID3') : null
+  return length === null || length > bodyLength ? null : keepId3(await readAt(file, bodyStart, length), bodyStart)
 }
 
 async function orderOfMd5(file: FileHandle, chunk: Chunk, chunks: readonly Chunk[]): Promise<StaleFact['md5Order']> {

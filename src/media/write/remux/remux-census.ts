@@ -60,7 +60,7 @@ export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
   const fateOf = ({ path, start, length }: Structure): CensusEntry => {
     const reason = dropped.get(path)
     if (reason) return lost(path, start, length, reason)
-    const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl)$/.test(path) : CARRIED.some((known) => known.test(path))
+    const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl|LGWV)$/.test(path) : CARRIED.some((known) => known.test(path))
     if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
     if (isSignature(path)) return lost(path, start, length, SIGNS_OLD_BYTES)
     return lost(path, start, length, `ffmpeg does not carry it into .${container}`)

@@ -1,0 +1,64 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { censusFaults } from '../../../src/media/write/census.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const IXML = `<?xml version="1.0"?><BWFXML><PROJECT>Å</PROJECT><BEXT><BWF_VERSION>2</BWF_VERSION>
+<BWF_LOUDNESS_VALUE>-23.1</BWF_LOUDNESS_VALUE><BWF_LOUDNESS_RANGE/><BWF_MAX_TRUE_PEAK_LEVEL></BWF_MAX_TRUE_PEAK_LEVEL>
+</BEXT><LOUDNESS><LOUDNESS_RANGE unit="LU">4.5</LOUDNESS_RANGE></LOUDNESS></BWFXML>`
+const AXML = `<audioProgramme><a:loudnessMetadata loudnessMethod="ITU-R BS.1770"><a:integratedLoudness>-23.0</a:integratedLoudness>
+</a:loudnessMetadata><loudnessMetadata/><audioContentIDRef>ACO_1001</audioContentIDRef></audioProgramme>`
+const [LOUDNESS, RANGE] = [
+  '<BWF_LOUDNESS_VALUE>-23.1</BWF_LOUDNESS_VALUE>',
+  '<LOUDNESS_RANGE unit="LU">4.5</LOUDNESS_RANGE>',
+]
+const METADATA = AXML.slice(AXML.indexOf('<a:'), AXML.indexOf('<loudnessMetadata/>'))
+
+/** A file that ends with a chunk. */
+async function withChunk(path: string, id: string, content: Buffer): Promise<void> {
+  const bytes = await readFile(path)
+  const isCaf = path.endsWith('.caf')
+  const head = Buffer.alloc(isCaf ? 12 : 8)
+  head.write(id, 'latin1')
+  if (isCaf) head.writeBigInt64BE(BigInt(content.length), 4)
+  else head.writeUInt32LE(content.length, 4)
+  const whole = Buffer.concat([bytes, head, content, Buffer.alloc(isCaf ? 0 : content.length % 2)])
+  if (!isCaf) whole.writeUInt32LE(whole.length - 8, 4)
+  await writeFile(path, whole)
+}
+
+it.each([
+  ['wav', 'pcm_s16le', 'iXML', IXML, [LOUDNESS, RANGE], ['BWF_LOUDNESS_VALUE', 'LOUDNESS_RANGE']],
+  ['wav', 'adpcm_ms', 'iXML', IXML, [LOUDNESS, RANGE], ['BWF_LOUDNESS_VALUE', 'LOUDNESS_RANGE']],
+  ['wav', 'pcm_s16le', 'axml', AXML, [METADATA], ['a:loudnessMetadata']],
+])('puts spaces for the level of the old sound in .%s (%s, %s)', async (extension, codec, id, xml, stale, names) => {
+  const path = folder.file(`${id}-${codec}.${extension}`)
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', codec, path)
+  await withChunk(path, id, Buffer.from(xml))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what)).toEqual(names.map((name) => `${id}/${name}`))
+  expect(censusFaults(bytesWriting(plan).census, (await readFile(path)).length)).toEqual([])
+  const wanted = stale.reduce((text, element) => text.replace(element, ' '.repeat(element.length)), xml)
+  expect((await readFile(part)).includes(Buffer.from(wanted))).toBe(true)
+})
+
+it.each([
+  ['caf', 'pcm_s16le', 'peak'],
+  ['caf', 'pcm_s16le', 'ovvw'],
+  ['caf', 'alac', 'peak'],
+  ['wav', 'pcm_s16le', 'LGWV'],
+])('leaves out a chunk of a .%s (%s) that draws the old sound: %s', async (extension, codec, id) => {
+  const path = folder.file(`${id}-${codec}.${extension}`)
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', codec, path)
+  await withChunk(path, id, Buffer.from('the old peaks'))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what.split('/').at(-1))).toEqual([id])
+  expect((await readFile(part)).includes('the old peaks')).toBe(false)
+})
