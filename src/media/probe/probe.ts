@@ -15,6 +15,7 @@ import { withFrameTimes } from './frame-times.js'
 import { withLateSound } from './late-sound.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
+import { joinedBlocks } from './misread/joined-blocks.js'
 import { misreadSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
@@ -79,7 +80,10 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     await encryptedStreams(file, movie, answer),
   )
   const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
-  const refusal = startsApart(path, media) ?? (await misreadSamples(path, media, file, head))
+  const refusal =
+    startsApart(path, media) ??
+    (await misreadSamples(path, media, file, head)) ??
+    (await joinedBlocks(path, media, file))
   if (refusal) throw refusal
   return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
 }

@@ -2,10 +2,10 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
-import { type CensusEntry, kept, rewritten } from '../census.js'
+import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
 import { keepId3 } from './id3-frames.js'
-import { adtsLength, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
+import { adtsLength, type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 import { type KeptTail, keepTail } from './tail-tags.js'
@@ -15,7 +15,7 @@ interface ElementaryFile {
   readonly before: readonly CensusEntry[]
   /** Bytes before the frames; tags without stale facts. */
   readonly beforeBytes: readonly BytePiece[]
-  readonly frames: FrameRange
+  readonly frames: FoundFrames
   /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
   readonly followsTags: boolean
   readonly behind: KeptTail
@@ -72,8 +72,8 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
 }
 
 /** The range of the frames, without bytes around it that are none. */
-async function framesOf(file: FileHandle, container: string, range: FrameRange): Promise<FrameRange | undefined> {
-  if (container !== 'mp3' && container !== 'aac') return range
+async function framesOf(file: FileHandle, container: string, range: FrameRange): Promise<FoundFrames | undefined> {
+  if (container !== 'mp3' && container !== 'aac') return { ...range, between: [] }
   return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength)
 }
 
@@ -84,12 +84,11 @@ function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, 
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
     return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }
   }
-  const sound = rewritten('frames', frames.start, frames.end - frames.start, `the audio is re-encoded as ${codec}`)
   const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
   const isSignalled = codec === 'mp3' && followsTags
   return {
     kind: 'takes',
-    census: [...before, sound, ...behind.entries],
+    census: [...before, ...framesEntries(frames, codec), ...behind.entries],
     donors: [
       {
         ...kind.donor,
@@ -100,4 +99,17 @@ function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, 
       },
     ],
   }
+}
+
+/** The frames, and what lies between them. */
+function framesEntries({ start, end, between }: FoundFrames, codec: string): readonly CensusEntry[] {
+  const entries: CensusEntry[] = []
+  let at = start
+  for (const other of [...between, { path: '', start: end, length: 0 }]) {
+    if (other.start > at) entries.push(rewritten('frames', at, other.start - at, `the audio is re-encoded as ${codec}`))
+    if (other.length > 0)
+      entries.push(lost(other.path, other.start, other.length, 'the new sound has no such place between frames'))
+    at = other.start + other.length
+  }
+  return entries
 }

@@ -1,10 +1,18 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { id3Length } from '../../probe/id3-length.js'
+import type { Structure } from '../structure/structure.js'
 
 /** The range from the first frame to the end of the last. */
 export interface FrameRange {
   readonly start: number
   readonly end: number
+}
+
+/** Frames among other bytes. */
+export interface FoundFrames extends FrameRange {
+  /** Tags and other bytes between the frames, in file order. */
+  readonly between: readonly Structure[]
 }
 
 const WINDOW_BYTES = 1024 * 1024
@@ -17,9 +25,11 @@ export async function mpegFrames(
   file: FileHandle,
   range: FrameRange,
   frameLength: (head: Buffer, at: number) => number,
-): Promise<FrameRange | undefined> {
+): Promise<FoundFrames | undefined> {
   let first: number | undefined
   let last = range.start
+  const between: Structure[] = []
+  let tags: Structure[] = []
   let window: Buffer = Buffer.alloc(0)
   let windowStart = 0
   for (let at = range.start; at + 8 <= range.end; ) {
@@ -31,12 +41,20 @@ export async function mpegFrames(
     const length = frameLength(window, at - windowStart)
     // A frame counts if another one or the end of the audio follows it.
     if (length > 0 && at + length <= range.end && (await isFollowed(file, at + length, range.end, frameLength))) {
+      if (first !== undefined && at > last) between.push(...othersOf(tags, last, at))
       first ??= at
       at += length
       last = at
+      tags = []
+      continue
+    }
+    const tagLength = id3Length(window.subarray(at - windowStart), 'ID3') ?? 0
+    if (first !== undefined && tagLength > 0 && at + tagLength <= range.end) {
+      tags.push({ path: 'ID3v2 between the frames', start: at, length: tagLength })
+      at += tagLength
     } else at += 1
   }
-  return first === undefined ? undefined : { start: first, end: last }
+  return first === undefined ? undefined : { start: first, end: last, between }
 
   async function isFollowed(handle: FileHandle, at: number, end: number, lengthOf: typeof frameLength) {
     if (at + 8 > end || (first !== undefined && at === end)) return true
@@ -44,6 +62,18 @@ export async function mpegFrames(
     if (inside >= 0 && inside + 8 <= window.length) return lengthOf(window, inside) > 0 || first !== undefined
     return lengthOf(await readAt(handle, at, 8), 0) > 0 || first !== undefined
   }
+}
+
+/** The tags of a range between two frames, and the other bytes there. */
+function othersOf(tags: readonly Structure[], start: number, end: number): readonly Structure[] {
+  const found: Structure[] = []
+  let at = start
+  for (const tag of [...tags, { path: '', start: end, length: 0 }]) {
+    if (tag.start > at) found.push({ path: 'bytes between the frames', start: at, length: tag.start - at })
+    if (tag.length > 0) found.push(tag)
+    at = tag.start + tag.length
+  }
+  return found
 }
 
 /** Length in bytes of an MPEG-1 or MPEG-2 layer III frame from its header; 0 if there is none. */

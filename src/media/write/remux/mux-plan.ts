@@ -122,12 +122,14 @@ export function planOwnFile(
   const indexedTracks = spliced.flatMap(([track, splice]) =>
     typeof splice !== 'string' && splice.isIndexed ? [track] : [],
   )
-  const losses: MuxLoss[] = []
+  const losses = new Map<string, MuxLoss>()
   for (const { fate, path, reason } of writing.census) {
-    if (fate === 'lost') losses.push({ what: path, stream: null, reason: reason ?? 'the writer cannot keep it' })
+    // A stream of segments has a tag for each of them.
+    const loss = { what: path, stream: null, reason: reason ?? 'the writer cannot keep it' }
+    if (fate === 'lost') losses.set(`${path}: ${loss.reason}`, loss)
   }
   const facts = notes(media, plan.container, streams, splices)
-  return { ...plan, streams, losses, notes: facts, writing, splicedTracks, indexedTracks }
+  return { ...plan, streams, losses: [...losses.values()], notes: facts, writing, splicedTracks, indexedTracks }
 }
 
 /** Throws if the output would lose the main picture, unless the container holds only audio. */

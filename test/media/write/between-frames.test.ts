@@ -1,0 +1,39 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { censusFaults } from '../../../src/media/write/census.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const TAG = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x20', 'latin1'), Buffer.alloc(32)])
+
+it.each([
+  ['mp3', TAG, ['ID3v2 between the frames']],
+  ['aac', TAG, ['ID3v2 between the frames']],
+  [
+    'aac',
+    Buffer.concat([Buffer.from('junk'), TAG, TAG, Buffer.from('junk')]),
+    ['bytes between the frames', 'ID3v2 between the frames'],
+  ],
+])('names what lies between the frames of a .%s', async (extension, others, names) => {
+  const [plain, path] = [folder.file(`plain.${extension}`), folder.file(`between-${others.length}.${extension}`)]
+  await ffmpeg('-y', ...tone(3, 44_100, 1), '-id3v2_version', '0', plain)
+  const bytes = await readFile(plain)
+  const head = bytes.readUInt16BE(0)
+  let at = Math.floor(bytes.length / 2)
+  while (bytes.readUInt16BE(at) !== head) at += 1
+  await writeFile(path, Buffer.concat([bytes.subarray(0, at), others, bytes.subarray(at)]))
+  const { plan } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what)).toEqual(names)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('frames')
+  expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+  expect([...census].flatMap(({ path: name, length }) => (names.includes(name) ? [length] : []))).toEqual(
+    others.length === TAG.length ? [42] : [4, 42, 42, 4],
+  )
+})
