@@ -3,7 +3,7 @@ import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { channelFilters, fileClockFilters, rangeFilters } from '../pcm/clock-filters.js'
-import { decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
+import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
 import type { ChannelPick, CutRequest } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
@@ -100,20 +100,33 @@ function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
   return [...new Set(cuts.map((cut) => cut.stream))].flatMap((stream) => trackGraph(media, stream, cuts)).join(';')
 }
 
-/** Decodes a track once and splits it into all of its cuts. */
+/** Decodes a track once and splits it into all of its cuts. They see only what lies between the first and the last. */
 function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly PlannedCut[]): readonly string[] {
-  const places = cuts.flatMap((cut, place) => (cut.stream === stream ? [place] : []))
-  const clock = fileClockFilters(clockOf(media, cuts[places[0] as number] as PlannedCut), { kind: 'all' }).join(',')
-  const branches = places.map((place) => `[branch${place}]`).join('')
+  const own = [...cuts.entries()].filter(([, cut]) => cut.stream === stream)
+  const clock = fileClock(media, stream, own[0]?.[1].request.readFromSample)
+  const span = spanOf(own.map(([, { request }]) => request.range))
+  const filters = fileClockFilters(clock, { kind: 'all' }, rangeFrom(span, clock.fromSample))
+  const branches = own.map(([place]) => `[branch${place}]`)
   return [
-    `[0:a:${stream.audioIndex}]${clock},asplit=${places.length}${branches}`,
-    ...places.map((place) => `[branch${place}]${cutFilters(cuts[place] as PlannedCut).join(',')}[cut${place}]`),
+    `[0:a:${stream.audioIndex}]${[...filters, `asplit=${own.length}`].join(',')}${branches.join('')}`,
+    ...own.map(([place, cut]) => `[branch${place}]${cutFilters(cut, span).join(',')}[cut${place}]`),
   ]
 }
 
-function cutFilters({ request, encoding }: PlannedCut): readonly string[] {
+/** The least part that holds all ranges. */
+function spanOf(ranges: readonly ClockRange[]): ClockRange {
+  const ends = ranges.flatMap(({ endSample }) => endSample ?? [])
+  return {
+    startSample: Math.min(...ranges.map(({ startSample }) => startSample)),
+    endSample: ends.length === ranges.length ? Math.max(...ends) : null,
+  }
+}
+
+function cutFilters({ request, encoding }: PlannedCut, span: ClockRange): readonly string[] {
+  const { startSample, endSample } = rangeFrom(request.range, span.startSample)
+  const reachesEnd = request.range.endSample === span.endSample
   return [
-    ...rangeFilters(rangeFrom(request.range, request.readFromSample ?? 0)),
+    ...rangeFilters({ startSample, endSample: reachesEnd ? null : endSample }),
     ...channelFilters(request.channels),
     `aformat=sample_fmts=${encoding.sampleFormat}`,
   ]

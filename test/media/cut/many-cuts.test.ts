@@ -21,6 +21,11 @@ it('cuts a thousand parts, with commands that any system can start', async () =>
     const args = ffmpegArguments(cutCommand(media, own))
     // Windows takes 32,767 characters, and Linux 131,072 of one argument.
     expect(args.join('" "').length).toBeLessThan(32_000)
+    // The many branches get the samples between the first cut and the last, not those of the whole film.
+    const [first, last] = [own[0]?.request.range.startSample, own.at(-1)?.request.range.endSample]
+    expect(args.join(' ')).toMatch(
+      new RegExp(`atrim=start_sample=${first}:end_sample=${last},.*asplit=${own.length}\\[`),
+    )
   }
   const made = await cutVoice(media, requests.slice(0, 150))
   expect(made.map(({ range }) => range)).toEqual(requests.slice(0, 150).map(({ range }) => range))
