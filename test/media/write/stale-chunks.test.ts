@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { censusFaults } from '../../../src/media/write/census.js'
+import { keepXml } from '../../../src/media/write/pcm-in-place/stale-xml.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
@@ -13,13 +14,13 @@ afterAll(() => folder.remove())
 const IXML = `<?xml version="1.0"?><BWFXML><PROJECT>Å</PROJECT><BEXT><BWF_VERSION>2</BWF_VERSION>
 <BWF_LOUDNESS_VALUE>-23.1</BWF_LOUDNESS_VALUE><BWF_LOUDNESS_RANGE/><BWF_MAX_TRUE_PEAK_LEVEL></BWF_MAX_TRUE_PEAK_LEVEL>
 </BEXT><LOUDNESS><LOUDNESS_RANGE unit="LU">4.5</LOUDNESS_RANGE></LOUDNESS></BWFXML>`
-const AXML = `<audioProgramme><a:loudnessMetadata loudnessMethod="ITU-R BS.1770"><a:integratedLoudness>-23.0</a:integratedLoudness>
-</a:loudnessMetadata><loudnessMetadata/><audioContentIDRef>ACO_1001</audioContentIDRef></audioProgramme>`
+const AXML = `<audioProgramme><ebucore:loudnessMetadata loudnessMethod="ITU-R BS.1770"><ebucore:integratedLoudness>-23.0</ebucore:integratedLoudness>
+</ebucore:loudnessMetadata><loudnessMetadata/><audioContentIDRef>ACO_1001</audioContentIDRef></audioProgramme>`
 const [LOUDNESS, RANGE] = [
   '<BWF_LOUDNESS_VALUE>-23.1</BWF_LOUDNESS_VALUE>',
   '<LOUDNESS_RANGE unit="LU">4.5</LOUDNESS_RANGE>',
 ]
-const METADATA = AXML.slice(AXML.indexOf('<a:'), AXML.indexOf('<loudnessMetadata/>'))
+const METADATA = AXML.slice(AXML.indexOf('<ebucore:'), AXML.indexOf('<loudnessMetadata/>'))
 
 /** A file that ends with a chunk. */
 async function withChunk(path: string, id: string, content: Buffer): Promise<void> {
@@ -37,7 +38,7 @@ async function withChunk(path: string, id: string, content: Buffer): Promise<voi
 it.each([
   ['wav', 'pcm_s16le', 'iXML', IXML, [LOUDNESS, RANGE], ['BWF_LOUDNESS_VALUE', 'LOUDNESS_RANGE']],
   ['wav', 'adpcm_ms', 'iXML', IXML, [LOUDNESS, RANGE], ['BWF_LOUDNESS_VALUE', 'LOUDNESS_RANGE']],
-  ['wav', 'pcm_s16le', 'axml', AXML, [METADATA], ['a:loudnessMetadata']],
+  ['wav', 'pcm_s16le', 'axml', AXML, [METADATA], ['ebucore:loudnessMetadata']],
 ])('puts spaces for the level of the old sound in .%s (%s, %s)', async (extension, codec, id, xml, stale, names) => {
   const path = folder.file(`${id}-${codec}.${extension}`)
   await ffmpeg(...tone(1, 44_100, 1), '-c:a', codec, path)
@@ -61,4 +62,14 @@ it.each([
   const { plan, part } = await writtenFile(path)
   expect(plan.losses.map(({ what }) => what.split('/').at(-1))).toEqual([id])
   expect((await readFile(part)).includes('the old peaks')).toBe(false)
+})
+
+it('reads XML once, however many elements it opens', () => {
+  for (const opened of ['<loudnessMetadata>', '<LOUDNESS_VALUE ', '<ebucore:loudnessMetadata a="">']) {
+    const xml = Buffer.from(opened.repeat(800_000))
+    expect(keepXml('axml', xml, 0)).toEqual({
+      entries: [expect.objectContaining({ fate: 'kept', length: xml.length })],
+      pieces: [{ kind: 'input', start: 0, length: xml.length }],
+    })
+  }
 })

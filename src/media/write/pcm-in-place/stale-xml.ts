@@ -4,12 +4,12 @@ import type { KeptTag } from '../frames/id3-frames.js'
 import { OLD_LEVEL } from '../stale-facts.js'
 
 /**
- * Elements that state how loud the sound is: the figures of `bext`, which iXML repeats, the loudness of iXML itself, and
- * that of the Audio Definition Model (ITU-R BS.2076) in `axml`.
+ * Start tags of elements that state how loud the sound is: the figures of `bext`, which iXML repeats, the loudness of
+ * iXML itself, and that of the Audio Definition Model (ITU-R BS.2076) in `axml`. Their names are few.
  */
 const LEVELS = new RegExp(
-  String.raw`<((?:\w+:)?(?:(?:BWF_)?(?:LOUDNESS_(?:VALUE|RANGE)|MAX_(?:TRUE_PEAK_LEVEL|MOMENTARY_LOUDNESS|` +
-    String.raw`SHORT_TERM_LOUDNESS))|loudnessMetadata))(?:\s[^>]*[^>/])?>([^]*?)</\1\s*>`,
+  '<((?:ebucore:|adm:)?(?:(?:BWF_)?(?:LOUDNESS_(?:VALUE|RANGE)|MAX_(?:TRUE_PEAK_LEVEL|MOMENTARY_LOUDNESS|' +
+    String.raw`SHORT_TERM_LOUDNESS))|loudnessMetadata))(?:\s[^<>]{0,999}[^<>/])?>`,
   'g',
 )
 
@@ -23,13 +23,26 @@ export function keepXml(name: string, content: Buffer, start: number): KeptTag {
     pieces.push({ kind: 'input', start: start + from, length: to - from })
   }
   let at = 0
-  for (const { 0: element, 1: path, 2: text, index } of content.toString('latin1').matchAll(LEVELS)) {
-    if (text?.trim() === '') continue
-    keep(at, index)
-    entries.push(lost(`${name}/${path}`, start + index, element.length, OLD_LEVEL))
-    pieces.push({ kind: 'bytes', bytes: Buffer.alloc(element.length, ' ') })
-    at = index + element.length
+  for (const { path, from, to } of levelsIn(content.toString('latin1'))) {
+    keep(at, from)
+    entries.push(lost(`${name}/${path}`, start + from, to - from, OLD_LEVEL))
+    pieces.push({ kind: 'bytes', bytes: Buffer.alloc(to - from, ' ') })
+    at = to
   }
   keep(at, content.length)
   return { entries, pieces }
+}
+
+/** Elements with a level, in file order. A hostile text may open a million without an end, so no end is sought in vain twice. */
+function* levelsIn(text: string) {
+  const unended = new Set<string>()
+  let at = 0
+  for (const { 0: tag, 1: path = '', index } of text.matchAll(LEVELS)) {
+    if (index < at || unended.has(path)) continue
+    const bodyStart = index + tag.length
+    const end = text.indexOf(`</${path}>`, bodyStart)
+    if (end < 0) unended.add(path)
+    else at = end + path.length + 3
+    if (end >= 0 && text.slice(bodyStart, end).trim() !== '') yield { path, from: index, to: at }
+  }
 }
