@@ -89,7 +89,7 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
   }
 }
 
-/** Writes the frames of a run anew, in one continuous run of the encoder. @returns the path of their file, and its facts */
+/** Encodes a run in one continuous run of the encoder. @returns the path of the new frames, and their facts */
 async function regenerateRun(
   rendition: Rendition,
   run: SoundRun,

@@ -66,7 +66,7 @@ class ProtocolClient {
     })
   }
 
-  /** What a tool needs of the request that called it. */
+  /** The parts of a request that its tool needs. */
   callOf(extra: RequestExtra): ToolCall {
     const { roots, elicitation } = this.#server.getClientCapabilities() ?? {}
     const canAsk = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)

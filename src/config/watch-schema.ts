@@ -22,7 +22,7 @@ const folder = (key: 'out' | 'failed' | 'done', description: string) =>
   z.string().min(1).optional().meta({ description, default: WATCH_DEFAULTS[key] })
 const globs = (description: string) => z.array(z.string().min(1)).optional().meta({ description })
 
-/** A file name with `{name}` in it, for a file beside another. */
+/** Name of a file beside another, with that one's name as `{name}`. */
 const BESIDE = /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/
 
 /** Settings that decide when a file of a watched folder is taken, for one folder or for all. */

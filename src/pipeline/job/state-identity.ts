@@ -26,7 +26,7 @@ export async function agreedFile(path: string, bytes: string | Buffer): Promise<
   try {
     await link(mine, path)
   } catch (error) {
-    // Where there are no hard links, the first to create the file wins.
+    // Without hard links, the first to create the file wins.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
       await writeFile(path, bytes, { flag: 'wx', mode: 0o600, flush: true }).catch(() => {})
   } finally {

@@ -11,7 +11,7 @@ interface NodeIdentity extends IdentityProvider {
   readonly authenticator: Authenticator
 }
 
-/** What tells programs apart and issues their tokens. */
+/** Tells programs apart, and issues their tokens. */
 export interface IdentityProvider {
   readonly identity: ServiceIdentity
   readonly apiKeys: ApiKeys
