@@ -99,8 +99,13 @@ const leaves = {
 /** A complete recipe: how a voice is regenerated and written. */
 export const recipeSchema = z.strictObject({
   ...{ voice, segments, audio, loudness: loudness.nullable(), ...leaves },
-  ...{ mix: mixSchema, bed: bedSchema, onlyNoisy: onlyNoisySchema, skipClean: skipCleanSchema },
-  ...{ qc: qcSchema, addTrack: addTrackSchema },
+  // Jobs that were queued before these settings existed do not name them.
+  mix: mixSchema.default(100),
+  bed: bedSchema.default('keep'),
+  onlyNoisy: onlyNoisySchema.default(false),
+  skipClean: skipCleanSchema.default(false),
+  qc: qcSchema.default(null),
+  addTrack: addTrackSchema.default(false),
 })
 export type Recipe = z.infer<typeof recipeSchema>
 

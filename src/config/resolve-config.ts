@@ -192,10 +192,25 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
 }
 
 function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: LoadedPreset): Recipe {
+  const {
+    voice,
+    segments,
+    audio,
+    mix,
+    bed,
+    onlyNoisy,
+    skipClean,
+    qc,
+    verify,
+    keepOriginal,
+    addTrack,
+    channels,
+    track,
+  } = settings
   const loudness = settings.loudness && { truePeakDbtp: DEFAULT_TRUE_PEAK_DBTP, ...(settings.loudness as object) }
-  const all: Readonly<Record<string, unknown>> = { ...settings, loudness }
-  const recipe = Object.keys(recipeSchema.shape).map((key) => [key, all[key]])
-  return checkSchema(recipeSchema, Object.fromEntries(recipe), path)
+  const written = { verify, keepOriginal, addTrack, channels, track }
+  const recipe = { voice, segments, audio, loudness, mix, bed, onlyNoisy, skipClean, qc, ...written }
+  return checkSchema(recipeSchema, recipe, path)
 }
 
 function bothTracks(merged: Merged): UsageError {

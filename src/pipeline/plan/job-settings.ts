@@ -39,7 +39,16 @@ export function settingsOfConfig(
 
 /** Hash of the settings that decide the output. Those for checks and messages do not make a file stale. */
 export function recipeHash(settings: JobSettings, serviceIdentity: string): string {
-  const { verify: _verify, qc: _qc, ...recipe } = settings.recipe
-  const { segments, outputType, chunkSec, previewSec, signed = false } = settings
-  return valueSha256({ recipe, segments, outputType, chunkSec, previewSec, signed, serviceIdentity })
+  const { verify: _verify, qc: _qc, mix, bed, onlyNoisy, skipClean, addTrack, ...recipe } = settings.recipe
+  const { segments, outputType, chunkSec, previewSec, signed } = settings
+  // Defaults are left out, so that outputs from before these settings keep their hash.
+  const later = {
+    ...(mix !== 100 && { mix }),
+    ...(bed !== 'keep' && { bed }),
+    ...(onlyNoisy && { onlyNoisy }),
+    ...(skipClean && { skipClean }),
+    ...(addTrack && { addTrack }),
+    ...(signed && { signed }),
+  }
+  return valueSha256({ recipe, ...later, segments, outputType, chunkSec, previewSec, serviceIdentity })
 }
