@@ -30,6 +30,8 @@ export async function regenerateVoice<Judged>(
   try {
     // Not only when the voice has been paid for.
     await context.cache.requireFolder()
+    // The ledger was lost, or is from a back-up, but the cache may have the paid audio.
+    if (held.voice.status !== 'cached' && (await steps.takeCached())) return steps.result()
     // Cached audio needs no place at the service.
     if (held.voice.status !== 'cached') freeSlot = await context.slots.remote.take(held.signal)
     return await toTheEnd(steps, held)
@@ -47,10 +49,6 @@ async function toTheEnd<Judged>(steps: VoiceSteps<Judged>, held: HeldVoice): Pro
     const { voice } = held
     switch (voice.status) {
       case 'new':
-        // The ledger was lost, but the cache may still have the paid audio.
-        if (await steps.takeCached()) return steps.result()
-        await steps.send()
-        break
       case 'registering':
       case 'registered':
         await steps.send()

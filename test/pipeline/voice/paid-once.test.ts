@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openLedger } from '../../../src/ledger/index.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
@@ -139,5 +140,30 @@ describe('a file without credits', () => {
     expect((await regenerateVoice(request, pipeline.context)).judged).toBe(sent)
     expect(server.charges).toBe(1)
     expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  })
+})
+
+describe('a ledger that was restored from a back-up', () => {
+  const UPLOADED = [
+    { status: 'registering' },
+    { status: 'registered', fileId: 'an earlier file id' },
+    { status: 'uploaded' },
+  ] as const
+
+  it.each([1, 2, 3])('pays for nothing that the cache has, if the voice was after step %i then', async (steps) => {
+    const { request, sent } = await voice()
+    const { server, pipeline, folder } = bench
+    await regenerateVoice(request, pipeline.context)
+    await rm(request.audioPath)
+    const key = (await pipeline.context.voices.getByFileId(server.files[0]?.id ?? ''))?.key ?? ''
+    const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
+    onTestFinished(close)
+    const claim = await voices.claim(key)
+    if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+    for (const step of UPLOADED.slice(0, steps)) await voices.advance(claim.lease, step)
+    await voices.release(claim.lease)
+    const restored = { ...pipeline.context, voices, spending }
+    expect(await regenerateVoice(request, restored)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.calls).toMatchObject({ registerFile: 1, startProcess: 1 })
   })
 })
