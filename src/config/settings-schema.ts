@@ -122,14 +122,10 @@ export const settingsSchema = recipePartSchema.extend({
     .optional()
     .meta({ description: 'Files to process at the same time. Default: 2 in a run, 16 in a worker.' }),
   stages: stagesSchema.optional().meta({ description: 'Parallel tasks of each stage in one process.' }),
-  maxSecondsPerDay: z
-    .number()
-    .positive()
-    .optional()
-    .meta({
-      description:
-        'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day, and `--remote` is refused.',
-    }),
+  maxSecondsPerDay: z.number().positive().optional().meta({
+    description:
+      'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day, and `--remote` is refused.',
+  }),
   limits: limitsSchema
     .omit({ requireVoice: true })
     .optional()
