@@ -9,6 +9,8 @@ export type ChunkForm = 'riff' | 'rf64' | 'w64' | 'aiff' | 'caf'
 /** A chunk at the top level of a file. Offsets in bytes. */
 export interface Chunk {
   readonly id: string
+  /** What a list holds, if not every AVI has it: the notes of cameras lie in `ncdt` or `exif`. */
+  readonly list: string | null
   /** First byte of its head. */
   readonly start: number
   readonly bodyStart: number
@@ -39,6 +41,8 @@ const LAYOUT: Readonly<Record<ChunkForm, { readonly file: number; readonly chunk
   aiff: { file: 12, chunk: 8, align: 2 },
   caf: { file: 8, chunk: 12, align: 1 },
 }
+/** Headers, pictures with their sound, and tags. */
+const USUAL_LISTS: ReadonlySet<string> = new Set(['hdrl', 'movi', 'INFO'])
 /** "To the end": written to a pipe, or (RF64) stated in `ds64`. */
 const UNKNOWN = 0xffff_ffff
 
@@ -70,7 +74,10 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
 export function chunkStructures({ name, headLength, chunks, end, sizeBytes }: ChunkFile): readonly Structure[] {
   return [
     { path: name, start: 0, length: headLength },
-    ...chunks.map(({ id, start, end: last }) => ({ path: `${name}/${id.trim()}`, start, length: last - start })),
+    ...chunks.map(({ id, list, start, end: last }) => ({
+      path: `${name}/${id.trim()}${name.startsWith('RIFF/AVI') && list ? ` ${list}` : ''}`,
+      ...{ start, length: last - start },
+    })),
     ...(sizeBytes > end ? [{ path: 'trailing bytes', start: end, length: sizeBytes - end }] : []),
   ]
 }
@@ -125,7 +132,8 @@ function chunkAt(
   const bodyLength = long ?? (isOpen && id === 'data' ? left : stated)
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
-  return { id, start, bodyStart, bodyLength, end }
+  const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
+  return { id, list: list && !USUAL_LISTS.has(list) ? list : null, start, bodyStart, bodyLength, end }
 }
 
 function statedLength(bytes: Buffer, form: ChunkForm): number {

@@ -31,6 +31,9 @@ function script(name: string): Buffer {
   return Buffer.concat([head, body, Buffer.from([0, 0, 0, head.length + body.length])])
 }
 
+/** The notes of a camera. */
+const NOTES = Buffer.from('LIST\x10\0\0\0ncdtnctg\x04\0\0\0abcd', 'latin1')
+
 function riffChunk(id: string): Buffer {
   return Buffer.concat([Buffer.from(id, 'latin1'), Buffer.from([4, 0, 0, 0, 1, 2, 3, 4])])
 }
@@ -49,6 +52,7 @@ it.each([
   ['mkv', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mov' }, [], []],
   ['mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le'], { container: 'mov' }, [], []],
   ['avi', ['-c:v', 'mpeg4', '-c:a', 'mp3'], {}, [], []],
+  ['avi', ['-c:v', 'mpeg4', '-c:a', 'mp2'], {}, [NOTES], ['RIFF/AVI/LIST ncdt']],
 ])(
   'names what a .%s loses if ffmpeg writes a new file, before anything is sent',
   async (kind, codecs, options, added, lost) => {
