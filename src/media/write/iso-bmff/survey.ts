@@ -12,7 +12,7 @@ import { chunksOf, type OldTrack } from './read/voice-runs.js'
 /** Codec tags of encrypted audio. */
 const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'drmi', 'encv'])
 /** Boxes with offsets or sizes of later bytes, in forms that voxmux does not write. */
-const UNKNOWN_OFFSETS: ReadonlySet<string> = new Set(['ssix', 'afra', 'abst', 'cmov', 'rmra', 'mfri'])
+const UNKNOWN_OFFSETS: ReadonlySet<string> = new Set(['ssix', 'afra', 'abst', 'rmra', 'mfri'])
 /** `uuid` boxes in which Smooth Streaming repeats the times of a fragment. */
 const SMOOTH_TIMES: ReadonlySet<string> = new Set([
   '6d1d9b0542d544e680e2141daff757b2',

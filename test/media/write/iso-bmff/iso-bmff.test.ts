@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -131,6 +132,20 @@ describe('ISO base media', () => {
     expect(bytesWriting(plan).writer).toBe('iso-bmff')
     expect(plan.losses).toEqual([])
     expect((await readFile(part)).subarray(-trailer.length)).toEqual(trailer)
+  })
+
+  it('leaves a movie with a compressed index to ffmpeg, and says why', async () => {
+    const path = folder.file('compressed.mov')
+    await ffmpeg(...sweep, '-c:a', 'aac', path)
+    const bytes = await readFile(path)
+    const start = bytes.lastIndexOf('moov') - 4
+    const size = Buffer.alloc(4)
+    size.writeUInt32BE(bytes.length - start)
+    const packed = box('cmvd', Buffer.concat([size, deflateSync(bytes.subarray(start))]))
+    const index = box('moov', box('cmov', Buffer.concat([box('dcom', Buffer.from('zlib')), packed])))
+    await writeFile(path, Buffer.concat([bytes.subarray(0, start), index]))
+    const { plan } = await writtenFile(path)
+    expect(plan.writing.declined).toEqual([{ writer: 'iso-bmff', reason: 'its index is compressed' }])
   })
 
   it('begins behind the lead-in that iTunes notes, and notes the new one', async () => {

@@ -1,4 +1,4 @@
-import type { Box } from '../../../probe/movie/box.js'
+import { type Box, childAt } from '../../../probe/movie/box.js'
 import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import { Fragments } from './fragments.js'
 import { readGaplessInfo } from './gapless-info.js'
@@ -21,6 +21,7 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
   const [moov] = movies as [Box | undefined]
   if (!moov) throw new MalformedBox('it has no index')
   if (movies.length > 1) throw new MalformedBox(`it has ${movies.length} indices`)
+  if (childAt(moov, 'cmov')) throw new MalformedBox('its index is compressed')
   const movie = readMovie(moov)
   if (movie.timeScale === 0) throw new MalformedBox('its index states no time scale')
   const fragments = new Fragments(structure.boxes, movie)
