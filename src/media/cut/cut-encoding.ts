@@ -22,7 +22,7 @@ const FLAC_MAX_CHANNELS = 8
 export function cutEncoding(stream: AudioStreamInfo, channels: number): CutEncoding {
   const lossless = isLossless(stream.codec)
   if (lossless && stream.sampleFormat === 'dbl') return wav('dbl', 64, 'pcm_f64le')
-  if (lossless && stream.sampleFormat === 'flt') return wav('flt', 32, 'pcm_f32le')
+  if (lossless && /^fltp?$/.test(stream.sampleFormat ?? '')) return wav('flt', 32, 'pcm_f32le')
   const narrow = !lossless || stream.sampleFormat === 's16' || stream.sampleFormat === 'u8'
   const deep = !narrow && (stream.bitsPerSample === null || stream.bitsPerSample > 24)
   if (deep) return wav('s32', 32, 'pcm_s32le')

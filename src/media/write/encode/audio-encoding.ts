@@ -129,18 +129,21 @@ function lossyKin(codec: string | null): string | undefined {
   }
 }
 
-function pcmKind({ sampleFormat, bitsPerSample }: AudioStreamInfo): string {
+function pcmKind({ codec, sampleFormat, bitsPerSample }: AudioStreamInfo): string {
   if (sampleFormat === 'dbl') return 'f64'
-  if (sampleFormat === 'flt') return 'f32'
+  if (sampleFormat === 'flt' || (sampleFormat === 'fltp' && isLossless(codec))) return 'f32'
   if ((bitsPerSample ?? 16) <= 16) return 's16'
   return (bitsPerSample ?? 24) <= 24 ? 's24' : 's32'
 }
 
 function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding {
+  // WavPack alone holds floating point, which may go beyond full scale.
+  const isFloat = codec === 'wavpack' && stream.sampleFormat?.startsWith('flt') === true
   const deep = stream.bitsPerSample !== null ? stream.bitsPerSample > 16 : stream.sampleFormat !== 's16'
-  const format = codec === 'alac' || codec === 'wavpack' ? (deep ? 's32p' : 's16p') : deep ? 's32' : 's16'
+  const planar = codec === 'alac' || codec === 'wavpack' ? 'p' : ''
+  const format = isFloat ? 'fltp' : `${deep ? 's32' : 's16'}${planar}`
   // Without the option, ffmpeg's version decides if FLAC from s32 has 24 or (experimental) 32 bits.
-  const depth = deep ? ['-bits_per_raw_sample:{s}', '24'] : []
+  const depth = deep && !isFloat ? ['-bits_per_raw_sample:{s}', '24'] : []
   // Lossless, but marked experimental in ffmpeg: SMPTE 302M in TS.
   const strict = codec === 's302m' ? ['-strict', '-2'] : []
   return {

@@ -12,7 +12,7 @@ export interface MuxLoss {
 }
 
 /** Muxers that write few or no tags for the whole file. */
-const WITHOUT_TAGS = new Set(['mpegts', 'vob', 'mxf', 'ac3', 'eac3', 'adts', 'mp2', 'w64', 'au', 'wv', 'tta', 'mpeg'])
+const WITHOUT_TAGS = new Set(['mpegts', 'vob', 'mxf', 'ac3', 'eac3', 'adts', 'mp2', 'w64', 'au', 'mpeg'])
 /** Tags that describe the container: the new container has its own. */
 export const WRAPPING_TAGS = new Set([
   ...['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'encoded_by', 'duration', 'creation_time'],
