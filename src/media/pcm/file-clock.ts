@@ -123,14 +123,17 @@ export function fileClock(
     silentSamples: Math.max(0, Math.floor(leadSec * sampleRate) - fromSample),
     jitterSec: jitterSec(media, stream) + (stream.frameJitterSec ?? 0),
     firstFrames: fromSample === 0 ? (stream.firstFrames ?? null) : null,
-    isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES || isBareFlac(media, stream),
+    isContinuous: hasGuessedTimes(media, stream) || stream.codec === LATE_TIMES || isBare(media, stream),
     driftSec: stream.followsDrift ? Math.max(LEAST_DRIFT_SEC, JITTER_TICKS * tickSec(stream)) : null,
   }
 }
 
-/** True for frames of FLAC without a header: ffmpeg counts their samples as ticks of another clock. */
-function isBareFlac({ formatName }: Pick<MediaInfo, 'formatName'>, { timeBase, sampleRate }: ClockedStream): boolean {
-  return formatName === 'flac' && timeBase !== `1/${sampleRate}`
+/** Bare frames without times. ffmpeg adds up lengths that it rounds down: 44.1 kHz loses a millisecond in 5 s. */
+const BARE_FRAMES: ReadonlySet<string> = new Set(['ac3', 'eac3', 'dts'])
+
+/** True for bare frames, and for FLAC without a header: ffmpeg counts its samples as ticks of another clock. */
+function isBare({ formatName }: Pick<MediaInfo, 'formatName'>, { timeBase, sampleRate }: ClockedStream): boolean {
+  return BARE_FRAMES.has(formatName) || (formatName === 'flac' && timeBase !== `1/${sampleRate}`)
 }
 
 function jitterSec(

@@ -21,6 +21,13 @@ describe('the clock of frames', () => {
     for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(44)
   })
 
+  it('keeps every sample of a long AC-3 at 44.1 kHz, whose frames are shorter in the clock of ffmpeg', async () => {
+    const path = folder.file('long.ac3')
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=12:r=44100:seed=1', '-ac', '2', '-b:a', '192k', path)
+    const { verified } = await writtenFile(path)
+    for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(5)
+  })
+
   it('keeps the sound of a Vorbis file in place that lies in one page', async () => {
     const path = folder.file('one-page.ogg')
     await ffmpeg(...tone(0.5, 44_100, 1), '-c:a', 'libvorbis', path)
