@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { Config, Flags } from '../../src/config/resolve-config.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
@@ -9,6 +10,7 @@ import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
 import { openRuntime } from '../../src/runtime/open-runtime.js'
 import type { Desk } from './desk.js'
 import { type HttpFront, openHttpFront } from './http-front.js'
+import { realPlace } from './roots.js'
 import { loadMcpSdk } from './sdk-package.js'
 import { openServerKey } from './server-key.js'
 import { openSession } from './session.js'
@@ -52,7 +54,7 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
   const worker = openJobWorker(context, {
     concurrency: config.workerConcurrency,
     groups: [group],
-    hooks: [sameFile],
+    hooks: [asPlanned],
     onEvent,
     logger,
   })
@@ -83,14 +85,18 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
   }
 }
 
-/** Refuses a file that changed between its plan and its turn: its voice could cost more than the person was shown. */
-const sameFile: JobHooks = {
+/**
+ * Refuses a file that changed between its plan and its turn: its voice could cost more than the person was shown. Refuses
+ * an output whose folder has become a link, because it could lead out of the roots.
+ */
+const asPlanned: JobHooks = {
   name: 'voxmux mcp',
-  afterPlan: async ({ input, data }) => {
+  afterPlan: async ({ input, output, data }) => {
     const planned = data.planned as QuickIdentity | undefined
-    const now = await quickIdentity(input)
-    const isSame = planned === undefined || isSameState(planned, now)
-    return isSame ? undefined : `${input} changed after its plan was shown`
+    if (planned && !isSameState(planned, await quickIdentity(input))) return `${input} changed after its plan was shown`
+    const folder = dirname(output)
+    const place = await realPlace(folder)
+    return place === folder ? undefined : `${folder} has become a link to ${place} after the plan was shown`
   },
 }
 

@@ -56,7 +56,7 @@ function localFolder(uri: string): readonly string[] {
 }
 
 /** The path with the links of its existing part resolved. */
-async function realPlace(path: string): Promise<string> {
+export async function realPlace(path: string): Promise<string> {
   try {
     return await realpath(path)
   } catch {

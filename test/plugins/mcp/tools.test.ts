@@ -1,6 +1,17 @@
-import { copyFileSync, existsSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { TOOL_SCHEMAS } from '../../../plugins/mcp/tool-schemas.js'
 import { openLedger } from '../../../src/ledger/index.js'
@@ -96,6 +107,26 @@ describeWithMcp('the tools over stdio', () => {
     } finally {
       await ledger.close()
     }
+  })
+
+  it('write nothing through a folder that became a link while the job waited', async () => {
+    const input = shop.take('speech.wav', 'led-away.wav')
+    const [folder, outside] = [shop.path('results'), mkdtempSync(join(tmpdir(), 'voxmux-outside-'))]
+    onTestFinished(() => rmSync(outside, { recursive: true }))
+    mkdirSync(folder)
+    const ledger = await openLedger(join(shop.env.VOXMUX_STATE_DIR ?? '', 'ledger.sqlite'))
+    onTestFinished(() => ledger.close())
+    await ledger.jobs.pause(null, 'test')
+    const wish = { input, output: join(folder, 'led-away.wav') }
+    const { plan } = (await agent.call('plan', wish)).structuredContent
+    const { job } = (await agent.call('run', { ...wish, plan })).structuredContent
+    rmSync(folder, { recursive: true })
+    symlinkSync(outside, folder)
+    await ledger.jobs.resume(null)
+    const ended = await endOfJob(agent.call, job)
+    expect(ended).toMatchObject({ status: 'rejected', error: { code: 'ERR_VETOED' } })
+    expect(ended.error.message).toContain('has become a link to')
+    expect(readdirSync(outside)).toEqual([])
   })
 
   it('say with code and remedies what they refuse', async () => {
