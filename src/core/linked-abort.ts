@@ -35,6 +35,25 @@ export function linkedAbort(...sources: (AbortSignal | undefined)[]): LinkedAbor
 }
 
 /**
+ * Runs work with a time limit, under a signal that also follows another one. The timer holds the signal: the garbage
+ * collector of Node 20 takes an `AbortSignal.any` of an `AbortSignal.timeout` away, and such a limit never comes.
+ */
+export async function withTimeLimit<T>(
+  ms: number,
+  source: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { controller, signal, release } = linkedAbort(source)
+  const timer = setTimeout(() => controller.abort(new DOMException('The time limit was reached.', 'TimeoutError')), ms)
+  try {
+    return await work(signal)
+  } finally {
+    clearTimeout(timer)
+    release()
+  }
+}
+
+/**
  * A signal that follows another one after a grace time. Requests use it if their response must not be missed. A source
  * that has already fired is followed at once.
  *

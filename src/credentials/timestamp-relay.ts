@@ -6,6 +6,7 @@ import type { CredentialsSettings } from '../config/index.js'
 import { requirePublicAddress } from '../core/address-guard.js'
 import { TransientError, UsageError } from '../core/errors.js'
 import { guardedRequest } from '../core/guarded-request.js'
+import { withTimeLimit } from '../core/linked-abort.js'
 import { redactUrl } from '../core/redact.js'
 import { thrownMessage } from '../core/thrown-message.js'
 
@@ -55,8 +56,7 @@ export async function withTimestampRelay<T>(
   let fault: Error | undefined
   const server = createServer((request, response) => {
     if (request.url !== path) return void response.writeHead(404).end()
-    const limit = AbortSignal.timeout(LIMIT_MS)
-    stampOf(request, authority, allowPrivateTimestamp, signal ? AbortSignal.any([signal, limit]) : limit).then(
+    withTimeLimit(LIMIT_MS, signal, (limited) => stampOf(request, authority, allowPrivateTimestamp, limited)).then(
       (stamp) => response.writeHead(200, { 'content-type': 'application/timestamp-reply' }).end(stamp),
       (cause: unknown) => {
         fault = new Error(`${redactUrl(authority)} gave no time stamp: ${thrownMessage(cause)}`, { cause })

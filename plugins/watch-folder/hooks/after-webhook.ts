@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { withTimeLimit } from '../../../src/core/linked-abort.js'
 import { thrownMessage } from '../../../src/core/thrown-message.js'
 import type { AfterFacts } from './after-facts.js'
 
@@ -34,16 +35,13 @@ export async function postAfterWebhook(
   // A receiver drops an id that it knows, and a retry of the job may end in the same way.
   const id = `${facts.job}-${facts.status}-${Date.parse(facts.at)}`
   const timestamp = String(Math.floor(Date.now() / 1000))
-  const response = await fetch(address, {
-    method: 'POST',
-    headers: {
-      ...{ 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': timestamp },
-      ...(secret !== null && { 'webhook-signature': `v1,${signature(secret, `${id}.${timestamp}.${body}`)}` }),
-    },
-    body,
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(WEBHOOK_MS)]),
-  }).catch((fault: unknown) => {
+  const headers = {
+    ...{ 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': timestamp },
+    ...(secret !== null && { 'webhook-signature': `v1,${signature(secret, `${id}.${timestamp}.${body}`)}` }),
+  }
+  const response = await withTimeLimit(WEBHOOK_MS, signal, (limited) =>
+    fetch(address, { method: 'POST', headers, body, redirect: 'manual', signal: limited }),
+  ).catch((fault: unknown) => {
     if (signal.aborted) throw fault
     throw new WebhookFault(`${origin} was not reached (${reasonOf(fault)})`, true)
   })

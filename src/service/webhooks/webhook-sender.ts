@@ -1,5 +1,6 @@
 import { PrivateAddressError } from '../../core/address-guard.js'
 import { guardedRequest } from '../../core/guarded-request.js'
+import { withTimeLimit } from '../../core/linked-abort.js'
 import type { Logger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'
@@ -108,12 +109,14 @@ export class WebhookSender {
     const { settings, allowPrivateUrls, ownReceivers } = this.options
     try {
       const request = webhookRequest(target, event.body, event.secret ?? target.secret)
-      const answer = await guardedRequest(request.url, {
-        ...request,
-        allowPrivate: allowPrivateUrls || ownReceivers().includes(request.url.origin),
-        idleTimeoutMs: settings.timeoutMs,
-        signal: AbortSignal.any([this.stopping.signal, AbortSignal.timeout(settings.timeoutMs)]),
-      })
+      const answer = await withTimeLimit(settings.timeoutMs, this.stopping.signal, (signal) =>
+        guardedRequest(request.url, {
+          ...request,
+          allowPrivate: allowPrivateUrls || ownReceivers().includes(request.url.origin),
+          idleTimeoutMs: settings.timeoutMs,
+          signal,
+        }),
+      )
       const status = answer.statusCode ?? 0
       answer.destroy()
       return status >= 200 && status < 300
