@@ -100,7 +100,7 @@ export async function answerForget(exchange: DashboardExchange): Promise<void> {
 }
 
 /** The job in the address. Responds with 404 and returns null if there is none. */
-export async function jobOfRoute({ view, groups, response }: DashboardExchange): Promise<Job | null> {
+async function jobOfRoute({ view, groups, response }: DashboardExchange): Promise<Job | null> {
   const job = await view.jobs.get(groups.id ?? '')
   if (!job) sendError(response, 404, 'This job does not exist.')
   return job
