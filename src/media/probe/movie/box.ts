@@ -27,8 +27,8 @@ const FILE_BOXES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * True if a box that states more bytes than the file has is the cut end of a movie. Other words with four characters in
- * the place of a type are a trailer: dashcams, ID3v1 and ExifTool append such bytes, and players pass them over.
+ * True if a box that states more bytes than the file has is the cut end of a movie. Any other four characters in the
+ * place of a type begin a trailer. Dashcams, ID3v1 and ExifTool append such bytes, and players pass them over.
  */
 export function isCutEnd(type: string): boolean {
   return FILE_BOXES.has(type)

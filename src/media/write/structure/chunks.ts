@@ -9,7 +9,7 @@ export type ChunkForm = 'riff' | 'rf64' | 'w64' | 'aiff' | 'caf'
 /** A chunk at the top level of a file. Offsets in bytes. */
 export interface Chunk {
   readonly id: string
-  /** What a list holds, if not every AVI has it: the notes of cameras lie in `ncdt` or `exif`. */
+  /** Type of a list that not every AVI has: cameras keep their notes in `ncdt` or `exif`. */
   readonly list: string | null
   /** First byte of its head. */
   readonly start: number
