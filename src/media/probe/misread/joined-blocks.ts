@@ -9,8 +9,8 @@ const SEEN_BYTES = 64 * 1024
 const HEAD_BYTES = 7
 
 /**
- * The refusal of an AAC file whose ADTS frames hold several blocks of samples each. ffmpeg gives all blocks of a
- * frame the time of one, so half of the sound would be lost. Undefined for any other file.
+ * The refusal of an AAC file whose ADTS frames hold several blocks of samples each. Half of the sound would be
+ * lost, because ffmpeg gives all blocks of a frame the time of one. Undefined for any other file.
  */
 export async function joinedBlocks(
   path: string,

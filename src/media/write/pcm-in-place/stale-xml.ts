@@ -4,8 +4,8 @@ import type { KeptTag } from '../frames/id3-frames.js'
 import { OLD_LEVEL } from '../stale-facts.js'
 
 /**
- * Start tags of elements that state how loud the sound is. iXML repeats the figures of `bext` and has some of its own;
- * `axml` has those of the Audio Definition Model (ITU-R BS.2076).
+ * Start tags of elements that state how loud the sound is. They lie in `iXML`, which repeats those of `bext`, and in the
+ * Audio Definition Model of `axml` (ITU-R BS.2076).
  */
 const LEVELS = new RegExp(
   '<((?:ebucore:|adm:)?(?:(?:BWF_)?(?:LOUDNESS_(?:VALUE|RANGE)|MAX_(?:TRUE_PEAK_LEVEL|MOMENTARY_LOUDNESS|' +
