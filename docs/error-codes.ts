@@ -154,7 +154,7 @@ export const ERROR_CODES = {
   ERR_OUTPUT_FOLDER: ['UsageError', 'The folder of the output does not exist.', 'Correct --output, or create the folder.'],
   ERR_OUTPUT_FOR_SEVERAL: ['UsageError', 'Several inputs have one file as output.', 'Name a folder with a slash at its end.'],
   ERR_OUTPUT_IS_INPUT: ['UsageError', 'The output would replace the input.', 'Choose another --output.'],
-  ERR_OUTPUT_NAME: ['UsageError', 'A name template leaves no name for the output.', 'Correct the template.'],
+  ERR_OUTPUT_NAME: ['UsageError', 'A name template leaves no name for the output, or no file can have its name.', 'Correct the template or the name.'],
   ERR_OUTPUT_NOT_READY: ['TransientError', 'The service reports the file as done, but has no output yet.', 'Try again later.'],
   ERR_OUTPUT_SHARED: ['UsageError', 'Two inputs have the same output.', 'Give each input an output of its own.'],
   ERR_OUTPUT_TYPE_NAME: ['UsageError', 'The name of the output contradicts its type.', 'Change the name or --output-type.'],

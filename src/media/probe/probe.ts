@@ -99,6 +99,9 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof PrecheckError && error.code === 'ERR_UNREADABLE'
 }
 
+/** `ERR_INVALID_ARG_VALUE`: Node.js refuses a name with a zero byte, which no file can have. */
+const NO_SUCH_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+
 async function sizeOfFile(path: string): Promise<number> {
   try {
     const stats = await stat(await realpath(path))
@@ -111,7 +114,7 @@ async function sizeOfFile(path: string): Promise<number> {
     })
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw cause
+    if (!NO_SUCH_FILE.has(code)) throw cause
     const undecodable = await undecodableName(path)
     if (undecodable) throw notUtf8(path, undecodable)
     throw (await brokenLink(path, cause)) ?? missing(path, cause)

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
@@ -26,11 +26,13 @@ interface OutputPathOptions {
 /**
  * Absolute path of the output, `<name>.regen<ext>` by default.
  *
- * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`, `ERR_NAME_NOT_UTF8`
+ * @throws {UsageError} `ERR_OUTPUT_IS_INPUT`, `ERR_NAME_NOT_UTF8`, `ERR_OUTPUT_NAME`
  */
 export async function outputPath(wish: OutputPathOptions): Promise<string> {
+  requireName(wish)
   await requireDecoded(wish)
   const path = await outputPlace(wish)
+  await requireShort(path, wish.input)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
   if (path === wish.input || (await isSameFile(path, wish.input))) {
     throw new UsageError(
@@ -45,6 +47,15 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
   return path
 }
 
+/** Refuses a name that no file can have. Only JSON and programs can write one: arguments end at such a byte. */
+function requireName({ input, output }: OutputPathOptions): void {
+  if (!output?.includes('\0')) return
+  throw new UsageError('ERR_OUTPUT_NAME', `The name of the output contains a zero byte: ${JSON.stringify(output)}.`, {
+    input,
+    remedies: ['Name the output without it.'],
+  })
+}
+
 /** Refuses a name whose bytes Node.js could not decode: the output would get another name. */
 async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promise<void> {
   if (!output?.includes(REPLACEMENT)) return
@@ -53,6 +64,27 @@ async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promis
     input,
     remedies: ['Name the output in UTF-8, and rename it afterwards if another program needs the old name.'],
   })
+}
+
+/** Refuses a name with which the receipt's is too long. Only the file system knows its limit, in bytes or characters. */
+async function requireShort(path: string, input: string): Promise<void> {
+  const receipt = receiptPath(path)
+  let folder = dirname(receipt)
+  while (folder !== dirname(folder) && !(await stat(folder).catch(() => null))) folder = dirname(folder)
+  // A folder that is still to be made has no limit yet, but the one in which it will be made has.
+  for (const place of [receipt, join(folder, basename(receipt))]) {
+    const fault = await lstat(place).catch((cause: NodeJS.ErrnoException) => cause)
+    if (!(fault instanceof Error) || fault.code !== 'ENAMETOOLONG') continue
+    throw new UsageError(
+      'ERR_OUTPUT_NAME',
+      `The output ${path} has too long a name: its receipt adds ${RECEIPT_SUFFIX}.`,
+      {
+        input,
+        cause: fault,
+        remedies: ['Shorten the name.'],
+      },
+    )
+  }
 }
 
 /** Path of the receipt beside an output. */

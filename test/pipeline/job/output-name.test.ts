@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
+
+const bench = jobBench()
+const longName = (length: number) => `${'o'.repeat(length - 4)}.wav`
+
+it.each([
+  ['too long for its receipt', `${longName(250)}`],
+  ['too long in a folder that is still to be made', `new/folder/${longName(250)}`],
+  ['too long as a path', `${`${'f'.repeat(200)}/`.repeat(21)}${longName(20)}`],
+  ['with a zero byte', 'a\0b.wav'],
+  ['of a folder with a zero byte', 'a\0b/'],
+])('a name that no file can have is refused before anything is paid: %s', async (_, output) => {
+  const { server, folder, pipeline } = bench
+  const { event } = await runJob(
+    requestFor(await bench.take('speech.wav'), { output: folder.file(output) }),
+    pipeline.context,
+  )
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_NAME' } })
+  expect(server.calls.registerFile).toBe(0)
+})
+
+it('the longest name that leaves room for the receipt is taken', async () => {
+  const { folder, pipeline } = bench
+  const output = folder.file(`new/${longName(243)}`)
+  const { event } = await runJob(requestFor(await bench.take('speech.wav'), { output }), pipeline.context)
+  expect(event).toMatchObject({ status: 'done', output, receipt: `${output}.voxmux.json` })
+})
+
+it('an input with a zero byte in its name does not exist', async () => {
+  const { event } = await runJob(requestFor(bench.folder.file('a\0b.wav'), {}), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_INPUT_MISSING' } })
+})
