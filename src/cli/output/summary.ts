@@ -8,7 +8,7 @@ import { certificateWords } from '../../pipeline/output/certificate-words.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
-import { reportPath } from '../../pipeline/report/write-report.js'
+import { reportPath } from '../../pipeline/plan/output-path.js'
 import { clock } from './clock.js'
 
 /**

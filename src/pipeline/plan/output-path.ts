@@ -32,7 +32,7 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
   requireName(wish)
   await requireDecoded(wish)
   const path = await outputPlace(wish)
-  await requireShort(path, wish.input)
+  await requireRoomBeside(path, wish.input)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
   if (path === wish.input || (await isSameFile(path, wish.input))) {
     throw new UsageError(
@@ -50,10 +50,7 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
 /** Refuses a name that no file can have. Only JSON and programs can write one: arguments end at such a byte. */
 function requireName({ input, output }: OutputPathOptions): void {
   if (!output?.includes('\0')) return
-  throw new UsageError('ERR_OUTPUT_NAME', `The name of the output contains a zero byte: ${JSON.stringify(output)}.`, {
-    input,
-    remedies: ['Name the output without it.'],
-  })
+  throw noName(input, `The name of the output contains a zero byte: ${JSON.stringify(output)}.`)
 }
 
 /** Refuses a name whose bytes Node.js could not decode: the output would get another name. */
@@ -66,30 +63,43 @@ async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promis
   })
 }
 
-/** Refuses a name with which the receipt's is too long. Only the file system knows its limit, in bytes or characters. */
-async function requireShort(path: string, input: string): Promise<void> {
-  const receipt = receiptPath(path)
-  let folder = dirname(receipt)
+/**
+ * Refuses a name whose files beside it could not be written. Only the file system knows how long a name may be, in bytes
+ * or characters.
+ */
+async function requireRoomBeside(output: string, input: string): Promise<void> {
+  let folder = dirname(output)
   while (folder !== dirname(folder) && !(await stat(folder).catch(() => null))) folder = dirname(folder)
-  // A folder that is still to be made has no limit yet, but the one in which it will be made has.
-  for (const place of [receipt, join(folder, basename(receipt))]) {
-    const fault = await lstat(place).catch((cause: NodeJS.ErrnoException) => cause)
-    if (!(fault instanceof Error) || fault.code !== 'ENAMETOOLONG') continue
-    throw new UsageError(
-      'ERR_OUTPUT_NAME',
-      `The output ${path} has too long a name: its receipt adds ${RECEIPT_SUFFIX}.`,
-      {
-        input,
-        cause: fault,
-        remedies: ['Shorten the name.'],
-      },
-    )
+  for (const path of [receiptPath(output), reportPath(output), sidecarPath(output)]) {
+    // A folder that is still to be made has no limit yet, but the one in which it will be made has.
+    const [there, near] = [await found(path), await found(join(folder, basename(path)))]
+    if (there === 'ENAMETOOLONG' || near === 'ENAMETOOLONG') {
+      throw noName(input, `The name of the output is too long: beside ${output}, voxmux writes ${basename(path)}.`)
+    }
+    if (there === 'folder') throw noName(input, `Beside the output, voxmux writes ${path}, but that is a folder.`)
   }
+}
+
+/** Kind of what a path names, or the code of the fault. */
+async function found(path: string): Promise<string | undefined> {
+  return lstat(path).then(
+    (stats) => (stats.isDirectory() ? 'folder' : 'file'),
+    ({ code }: NodeJS.ErrnoException) => code,
+  )
+}
+
+function noName(input: string, what: string): UsageError {
+  return new UsageError('ERR_OUTPUT_NAME', what, { input, remedies: ['Choose another name with --output.'] })
 }
 
 /** Path of the receipt beside an output. */
 export function receiptPath(output: string): string {
   return `${output}${RECEIPT_SUFFIX}`
+}
+
+/** Path of the report beside an output. */
+export function reportPath(output: string): string {
+  return `${output}.voxmux.html`
 }
 
 /** Path of the Content Credentials beside an output that cannot hold them. */

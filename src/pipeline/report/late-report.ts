@@ -5,9 +5,9 @@ import { certify } from '../output/certify.js'
 import { receiptPartPath, reportPartPath } from '../output/part-file.js'
 import { type Receipt, readReceipt, regeneratedStreams, writeReceipt } from '../output/receipt.js'
 import { makeWorkFolder } from '../output/work-folder.js'
-import { receiptPath } from '../plan/output-path.js'
+import { receiptPath, reportPath } from '../plan/output-path.js'
 import { hasComparison } from './report-page.js'
-import { buildReport, publishReport, reportPath } from './write-report.js'
+import { buildReport, publishReport } from './write-report.js'
 
 interface LateReportOptions {
   readonly jobId: string

@@ -1,15 +1,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Receipt } from '../output/receipt.js'
+import { reportPath } from '../plan/output-path.js'
 import { type Comparison, type ComparisonOptions, compareTracks, type Side } from './comparison.js'
 import { reportPage } from './report-page.js'
-
-/** Suffix of the report's name after the output's. */
-const REPORT_SUFFIX = '.voxmux.html'
-
-/** Path of the report beside an output. */
-export function reportPath(output: string): string {
-  return `${output}${REPORT_SUFFIX}`
-}
 
 /**
  * Builds the page with the certificate, if there is one, and the comparison with the input.

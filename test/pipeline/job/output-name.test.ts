@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { jobBench } from '../../helpers/job-bench.js'
@@ -21,6 +22,18 @@ it.each([
   expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_NAME' } })
   expect(server.calls.registerFile).toBe(0)
 })
+
+it.each(['.voxmux.json', '.voxmux.html', '.c2pa'])(
+  'so is one beside which a folder is in the way: %s',
+  async (suffix) => {
+    const { server, folder, pipeline } = bench
+    const output = folder.file('out.wav')
+    await mkdir(`${output}${suffix}`)
+    const { event } = await runJob(requestFor(await bench.take('speech.wav'), { output }), pipeline.context)
+    expect(event).toMatchObject({ error: { code: 'ERR_OUTPUT_NAME', message: expect.stringContaining('is a folder') } })
+    expect(server.calls.registerFile).toBe(0)
+  },
+)
 
 it('the longest name that leaves room for the receipt is taken', async () => {
   const { folder, pipeline } = bench

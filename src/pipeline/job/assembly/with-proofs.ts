@@ -3,7 +3,8 @@ import type { MediaInfo } from '../../../media/media-info.js'
 import { certify } from '../../output/certify.js'
 import type { Receipt } from '../../output/receipt.js'
 import type { JobSettings } from '../../plan/job-settings.js'
-import { buildReport, reportPath } from '../../report/write-report.js'
+import { reportPath } from '../../plan/output-path.js'
+import { buildReport } from '../../report/write-report.js'
 import type { Attempt } from '../job-life.js'
 
 interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
