@@ -34,7 +34,7 @@ export const ERROR_CODES = {
   ERR_CACHE_DIR: ['UsageError', 'The folder of the cache cannot be used.', 'Give voxmux access to it, or correct cacheDir.'],
   ERR_CANNOT_LISTEN: ['UsageError', 'The service cannot listen at the host and port.', 'Choose another --host or --port.'],
   ERR_CENSUS_BROKEN: ['JobFailedError', 'The planned layout of the output loses a structure of the input.', 'Report it: this is a defect of voxmux.'],
-  ERR_CHECK_ADDRESS: ['UsageError', '`voxmux check` got a web address.', 'Download the file, then check it.'],
+  ERR_CHECK_ADDRESS: ['UsageError', '`voxmux check` or `--dry-run` got a web address.', 'Download the file, then check it.'],
   ERR_CLOCK_JUMPS: [['PrecheckError', 'JobFailedError'], 'The clock of the file jumps, so audio cannot be placed.', 'Remux or re-encode the file first.'],
   ERR_CLOCK_OVERLAPS: ['PrecheckError', 'The clock of an audio track goes back, so its sound overlaps.', 'Re-encode the sound of the file first.'],
   ERR_COMPARISON_GONE: ['UsageError', 'A file of a comparison is missing or changed.', 'Restore the file that the message names.'],

@@ -65,6 +65,13 @@ it('--dry-run refuses an output below a file, as the run does', async () => {
   expect(dry.exitCode).toBe(2)
 })
 
+it('--dry-run downloads nothing, so it asks for the file in place of a web address', async () => {
+  const args = ['run', 'https://media.example/talk.wav?sig=hush', '--dry-run']
+  const refused = await runCliInProcess(args, options())
+  expect(refused.exitCode).toBe(2)
+  expect(refused.stderr).toContain('A web address cannot be checked before it is downloaded.')
+})
+
 /** The part file has another name at every run, and its side files are numbered as they are made. */
 function withoutWorkPaths(args: readonly string[] = []): readonly string[] {
   return args.map((argument) => argument.replace(/^file:.*part(\.donor)?\d*$/, 'file:part$1'))

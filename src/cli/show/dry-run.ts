@@ -23,6 +23,7 @@ import {
   writingFacts,
 } from '../../media/index.js'
 import type { FileEvent } from '../../pipeline/events.js'
+import { addressRefused } from '../../pipeline/job/check-file.js'
 import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
@@ -32,6 +33,7 @@ import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipe
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
 import type { Segment } from '../../pipeline/plan/segments.js'
 import { planRefusal, pricedPlan } from '../../pipeline/voice/narrow-plan.js'
+import { isWebAddress } from '../../pipeline/web-address.js'
 import type { Limits } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
@@ -99,6 +101,7 @@ async function showPlan(
     output.note(fileLine(event, pc, cwd))
     return { output: path, receipt }
   }
+  if (isWebAddress(input)) throw addressRefused(input)
   if (!settings.force && (await ownReceipt(input, signal))) return done(input, receiptPath(input))
   const planned = await planJob(request, limits, { signal })
   const [place] = await Promise.allSettled([requireFreePlace(planned, request, signal)])

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileErrorCode, fileErrorCodeSchema } from '../../contract/index.js'
 import { type ExitCode, errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
+import { redactUrl } from '../../core/redact.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
 import type { VoiceMap } from '../../voice/index.js'
@@ -107,9 +108,10 @@ function verdictOf({ errorCode, message, remedies }: VoxmuxError): readonly Verd
   return code.success ? [verdict(code.data satisfies FileErrorCode, message, 'refuse', remedies)] : []
 }
 
-function addressRefused(input: string): UsageError {
+/** The refusal of an address where nothing is downloaded. */
+export function addressRefused(input: string): UsageError {
   return new UsageError('ERR_CHECK_ADDRESS', 'A web address cannot be checked before it is downloaded.', {
-    input,
-    remedies: ['Download the file first, or use `voxmux run --dry-run`.'],
+    input: redactUrl(input),
+    remedies: ['Download the file first, then name the file.'],
   })
 }
