@@ -100,7 +100,9 @@ function isUnreadable(error: unknown): boolean {
 }
 
 /** `ERR_INVALID_ARG_VALUE`: Node.js refuses a name with a zero byte, which no file can have. */
-const NO_SUCH_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ERR_INVALID_ARG_VALUE'])
+const NO_SUCH_FILE: ReadonlySet<string | undefined> = new Set([
+  ...['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'],
+])
 
 async function sizeOfFile(path: string): Promise<number> {
   try {

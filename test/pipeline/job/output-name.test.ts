@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { requireOwnOutputs } from '../../../src/pipeline/plan/own-outputs.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
@@ -42,7 +43,17 @@ it('the longest name that leaves room for the receipt is taken', async () => {
   expect(event).toMatchObject({ status: 'done', output, receipt: `${output}.voxmux.json` })
 })
 
-it('an input with a zero byte in its name does not exist', async () => {
-  const { event } = await runJob(requestFor(bench.folder.file('a\0b.wav'), {}), bench.pipeline.context)
-  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_INPUT_MISSING' } })
+it.each([
+  ['a\0b.wav', 'ERR_INPUT_MISSING'],
+  [longName(300), 'ERR_INPUT_MISSING'],
+])('an input whose name no file can have does not exist', async (name, code) => {
+  const { event } = await runJob(requestFor(bench.folder.file(name), {}), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code } })
+})
+
+it.each(['http://', 'https://a b/talk.wav', 'https://[::1'])('%s is no address, and fails alone', async (input) => {
+  const request = requestFor(input, {})
+  await requireOwnOutputs([request, requestFor(await bench.take('speech.wav'), {})])
+  const { event } = await runJob(request, bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_BAD_ADDRESS' } })
 })
