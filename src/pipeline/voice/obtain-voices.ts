@@ -77,12 +77,16 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
         // While the service works: the encoder of the mux leaves no time later. A fault shows in the receipt.
         const sentLoudness = wholeTrackLoudness(plan, cuts[0], loudness, own.signal)
         sentLoudness.catch(() => {})
-        const obtain = (cut: VoiceCut) =>
-          obtainChunk(cut, { ...own, onVoiceless, onProgress: progress.part() }, context).then(
-            (chunk) => [chunk],
-            leave,
-          )
-        const chunks = await Promise.all(cuts.map((cut) => queue.add(() => obtain(cut))))
+        const chunks = await Promise.all(
+          cuts.map((cut) =>
+            queue.add(() =>
+              obtainChunk(cut, { ...own, onVoiceless, onProgress: progress.part() }, context).then(
+                (chunk) => [chunk],
+                leave,
+              ),
+            ),
+          ),
+        )
         return { plan, range, chunks: chunks.flat(), joins, sentLoudness }
       }),
     )

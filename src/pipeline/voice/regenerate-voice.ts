@@ -18,13 +18,7 @@ export async function regenerateVoice<Judged>(
   context: VoiceServiceContext,
   progress: VoiceProgress = {},
 ): Promise<RegeneratedVoice<Judged>> {
-  const { signal, waitUntilMs } = progress
-  const held = await holdVoice(context.voices, voiceKey(request, context.serviceIdentity), {
-    signal,
-    onWait: () => {
-      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('another job works on this voice')
-    },
-  })
+  const held = await hold(request, context, progress)
   const steps = new VoiceSteps(request, context, progress, held)
   let freeSlot: (() => void) | undefined
   try {
@@ -34,7 +28,39 @@ export async function regenerateVoice<Judged>(
     if (held.voice.status !== 'cached' && (await steps.takeCached())) return steps.result()
     // Cached audio needs no place at the service.
     if (held.voice.status !== 'cached') freeSlot = await context.slots.remote.take(held.signal)
-    return await toTheEnd(steps, held)
+    // From the status in which an earlier run left the voice to `cached`.
+    for (;;) {
+      const { voice } = held
+      switch (voice.status) {
+        case 'new':
+        case 'registering':
+        case 'registered':
+          await steps.send()
+          break
+        case 'failed':
+          await steps.sendAgain()
+          break
+        case 'uploaded':
+          await steps.start()
+          break
+        case 'starting':
+          await steps.resumeStart(fileIdOf(voice))
+          break
+        case 'started':
+          await steps.wait(fileIdOf(voice))
+          break
+        case 'succeeded':
+          await steps.fetch(fileIdOf(voice))
+          break
+        case 'cached':
+          if (steps.isDownloaded || (await steps.takeCached())) return steps.result()
+          // The cache was emptied, or its audio was useless. The service may still have the output, which is paid for.
+          await held.advance({ status: 'succeeded' })
+          break
+        default:
+          voice.status satisfies never
+      }
+    }
   } catch (error) {
     throw held.signal.aborted ? held.signal.reason : error
   } finally {
@@ -43,40 +69,17 @@ export async function regenerateVoice<Judged>(
   }
 }
 
-/** Takes the steps from the status in which an earlier run left the voice to `cached`. */
-async function toTheEnd<Judged>(steps: VoiceSteps<Judged>, held: HeldVoice): Promise<RegeneratedVoice<Judged>> {
-  for (;;) {
-    const { voice } = held
-    switch (voice.status) {
-      case 'new':
-      case 'registering':
-      case 'registered':
-        await steps.send()
-        break
-      case 'failed':
-        await steps.sendAgain()
-        break
-      case 'uploaded':
-        await steps.start()
-        break
-      case 'starting':
-        await steps.resumeStart(fileIdOf(voice))
-        break
-      case 'started':
-        await steps.wait(fileIdOf(voice))
-        break
-      case 'succeeded':
-        await steps.fetch(fileIdOf(voice))
-        break
-      case 'cached':
-        if (steps.isDownloaded || (await steps.takeCached())) return steps.result()
-        // The cache was emptied, or its audio was useless. The service may still have the output, which is paid for.
-        await held.advance({ status: 'succeeded' })
-        break
-      default:
-        voice.status satisfies never
-    }
-  }
+function hold(
+  request: VoiceRequest<unknown>,
+  { voices, serviceIdentity }: VoiceServiceContext,
+  { signal, waitUntilMs }: VoiceProgress,
+): Promise<HeldVoice> {
+  return holdVoice(voices, voiceKey(request, serviceIdentity), {
+    signal,
+    onWait: () => {
+      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('another job works on this voice')
+    },
+  })
 }
 
 /** Key of a voice in cache and ledger: the audio, the settings, and the service. */

@@ -52,7 +52,7 @@ it.each([
 })
 
 it.each(['http://', 'https://a b/talk.wav', 'https://[::1'])('%s is no address, and fails alone', async (input) => {
-  const request = requestFor(input, {})
+  const request = { ...requestFor('', {}), input }
   await requireOwnOutputs([request, requestFor(await bench.take('speech.wav'), {})])
   const { event } = await runJob(request, bench.pipeline.context)
   expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_BAD_ADDRESS' } })
