@@ -16,6 +16,7 @@ export interface Defect {
 }
 
 const STEPS = 'src/pipeline/voice/voice-steps.ts'
+const START = 'src/pipeline/voice/start-voice.ts'
 
 /** Each is put back alone: `npm run simulate -- --defects`. */
 export const DEFECTS: readonly Defect[] = [
@@ -153,15 +154,15 @@ export const DEFECTS: readonly Defect[] = [
     name: 'the intent to start is written down after the start',
     changes: [
       {
-        file: STEPS,
-        whole:
-          "    await this.#held.advance({ status: 'starting', paidSec })\n    const options = await this.#startOptions()\n",
-        broken: '    const options = await this.#startOptions()\n',
+        file: START,
+        whole: "    await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })\n",
+        broken: '',
       },
       {
-        file: STEPS,
-        whole: '    this.#paidSec += paidSec\n',
-        broken: "    await this.#held.advance({ status: 'starting', paidSec })\n    this.#paidSec += paidSec\n",
+        file: START,
+        whole: "      await client.startOnce(fileId, await this.#options(), this.#call())\n      return 'paid-now'\n",
+        broken:
+          "      await client.startOnce(fileId, await this.#options(), this.#call())\n      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })\n      return 'paid-now'\n",
       },
     ],
   },
@@ -169,9 +170,9 @@ export const DEFECTS: readonly Defect[] = [
     name: 'seconds are paid for without a reservation',
     changes: [
       {
-        file: STEPS,
-        whole: 'await spending.reserve(fileId, paidSec, { maxSecondsPerDay })',
-        broken: 'void maxSecondsPerDay',
+        file: START,
+        whole: '    const client = await this.#context.client()\n    await this.#reserve(fileId)\n',
+        broken: '    const client = await this.#context.client()\n',
       },
     ],
   },
@@ -195,9 +196,9 @@ export const DEFECTS: readonly Defect[] = [
     name: 'a failed start is never released',
     changes: [
       {
-        file: STEPS,
-        whole: '      await this.#context.spending.release(fileId)\n      return this.send()',
-        broken: '      return this.send()',
+        file: START,
+        whole: "      await this.#context.spending.release(fileId)\n      return 'not-there'",
+        broken: "      return 'not-there'",
       },
     ],
   },
