@@ -192,6 +192,19 @@ it('tells the work when its lease is lost, and writes nothing of it any more', a
   expect(await jobs.getByKey('k')).toMatchObject({ status: 'working', attempts: 2 })
 })
 
+it('does a job again at once if only a voice in it was lost, however long its own lease lasts', async () => {
+  const jobs = await store()
+  let tries = 0
+  const work = async () => {
+    tries += 1
+    if (tries === 1) throw new TransientError('ERR_LEASE_LOST', 'Another process took over this voice.')
+  }
+  const made = queue(jobs, work, { leaseMs: 30 * 86_400_000 })
+  await made.enqueue(request('k'))
+  await until(jobs, 'k', 'done')
+  expect(tries).toBe(2)
+})
+
 it('cancels a job: its work is told and awaited, and writes nothing of it any more', async () => {
   const jobs = await store()
   const begun = gate()

@@ -177,7 +177,9 @@ export class JobQueue {
       const error = toVoxmuxError(thrown, held.job.input)
       logger.warn({ ...log, code: error.code }, error.message)
       onFault(error)
-      if (held.over || isLeaseLost(error) || isLeaseLost(held.signal.reason)) return held.abandon()
+      if (held.over || isLeaseLost(held.signal.reason)) return held.abandon()
+      // If only a voice was lost, the job is free at once: after a change of the clock, its lease could last for weeks.
+      if (isLeaseLost(error)) return void (await held.release({ status: 'queued' }).catch(() => held.abandon()))
       await endJob(held, endFor(held.job, error, retryDelay), error).catch((thrownAtEnd) => {
         const fault = toVoxmuxError(thrownAtEnd)
         // The lease expires by itself, and another worker claims the job.
