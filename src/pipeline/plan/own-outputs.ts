@@ -50,7 +50,7 @@ function sharedOutput(message: string, input: string): UsageError {
 
 /** Path of the output, as far as it is known before the input is read: with the input's extension, if no type is set. */
 async function expectedOutput({ input, output, outputStem, settings, cwd }: PlanRequest): Promise<string> {
-  // What only looks like an address is refused with its own job.
+  // An input that only looks like an address is refused with its own job.
   const isAddress = isWebAddress(input) && URL.canParse(input)
   const path = isAddress ? join(cwd, basename(new URL(input).pathname)) : input
   const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
