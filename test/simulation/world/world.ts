@@ -6,10 +6,11 @@ import { Scheduler } from './scheduler.js'
 import { never, ProcessGone, SimProcess } from './sim-process.js'
 import type { Weather } from './weather.js'
 
-/** Where the first seed's time begins. Each seed has a year of its own, so that no two share an instant. */
+/** The time before the first seed's. Each seed has a span of its own, so that no two share an instant. */
 const EPOCH_MS = Date.UTC(2026, 0, 1)
-const YEAR_MS = 400 * 24 * 3600 * 1000
 const DAY_MS = 24 * 3600 * 1000
+/** The month of seed 10,000 still lies before the year 10000, whose dates no receipt can state. */
+const SPAN_MS = 250 * DAY_MS
 const HISTORY_LINES = Number(process.env.VOXMUX_HISTORY ?? 25)
 
 /** Texts that are not said again so soon. */
@@ -72,7 +73,7 @@ export class World {
 
   /** What time it really is, Unix milliseconds: what the service's clock says. */
   get trueMs(): number {
-    return EPOCH_MS + this.seed * YEAR_MS + this.scheduler.uptimeMs + this.#suspendedMs
+    return EPOCH_MS + this.seed * SPAN_MS + this.scheduler.uptimeMs + this.#suspendedMs
   }
 
   /** What the machine's clock says. */
