@@ -83,7 +83,7 @@ export const VOICE_MOVES: { readonly [S in VoiceStatus]: readonly VoiceStep['sta
   starting: ['registering', 'uploaded', 'started', 'succeeded', 'failed'],
   started: ['succeeded', 'failed'],
   succeeded: ['cached', 'failed'],
-  // Back to the others if the service reports the same file otherwise later.
+  // The service may have the output of a file that was given up after all.
   failed: ['registering', 'started', 'succeeded'],
   // The cache lost it: the output is downloaded again from the same file id.
   cached: ['succeeded'],

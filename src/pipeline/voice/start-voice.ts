@@ -76,7 +76,7 @@ export class VoiceStart {
    * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes never arrived, or a proxy
    * sent the request twice and the file waits in the queue. A second conflict can only mean the latter.
    *
-   * @returns false if the link is no longer accepted
+   * @returns false if the link has expired
    */
   async #uploadAgain(registered: RegisteredFile): Promise<boolean> {
     const { source } = this.#request

@@ -1,4 +1,5 @@
 import { JobFailedError } from '../../../core/errors.js'
+import { adtsLength } from '../../probe/adts-length.js'
 
 /** Samples per frame of AAC-LC. */
 export const AAC_FRAME_SAMPLES = 1024
@@ -12,20 +13,13 @@ export async function* adtsFrames(source: AsyncIterable<Buffer>): AsyncGenerator
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     let at = 0
     while (bytes.length - at >= HEADER_BYTES) {
-      const length = frameLength(bytes, at)
+      const length = adtsLength(bytes, at)
+      if (length === 0)
+        throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The AAC encoder wrote data that is not an AAC frame.')
       if (bytes.length - at < length) break
       yield bytes.subarray(at, at + length)
       at += length
     }
     rest = bytes.subarray(at)
   }
-}
-
-/** A frame begins with twelve set bits. Bits 30 to 42 hold its length. */
-function frameLength(bytes: Buffer, at: number): number {
-  const length = (bytes.readUInt32BE(at + 3) >>> 13) & 0x1fff
-  if ((bytes.readUInt16BE(at) & 0xfff6) !== 0xfff0 || length < HEADER_BYTES) {
-    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The AAC encoder wrote data that is not an AAC frame.')
-  }
-  return length
 }

@@ -87,10 +87,3 @@ export function layerThreeLength(bytes: Buffer, at: number): number {
   if (layer !== 1 || version === 1 || kbit === 0 || rate === 0) return 0
   return Math.floor(((version === 3 ? 144 : 72) * 1000 * kbit) / rate) + ((head >>> 9) & 1)
 }
-
-/** Length in bytes of an ADTS frame from its header; 0 if there is none. */
-export function adtsLength(bytes: Buffer, at: number): number {
-  if (at + 7 > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] ?? 0) & 0xf6) !== 0xf0) return 0
-  const length = ((bytes.readUInt32BE(at + 3) >>> 13) & 0x1fff) as number
-  return length >= 7 ? length : 0
-}

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
+import { adtsLength } from '../../probe/adts-length.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
 import { splicedInfo, statesInfo } from './mp3-info.js'
-import { adtsLength, type FrameRange, layerThreeLength } from './mpeg-frames.js'
+import { type FrameRange, layerThreeLength } from './mpeg-frames.js'
 
 const WINDOW_BYTES = 1024 * 1024
 /** The longest header from which the length of a frame is read. */

@@ -33,7 +33,7 @@ export function keepXml(name: string, content: Buffer, start: number): KeptTag {
   return { entries, pieces }
 }
 
-/** Elements with a level, in file order. A hostile text may open a million without an end, so no end is sought in vain twice. */
+/** Elements with a level, in file order. A hostile text may open a million, so a missing end is searched for once. */
 function* levelsIn(text: string) {
   const unended = new Set<string>()
   let at = 0
