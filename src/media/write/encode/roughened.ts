@@ -26,14 +26,20 @@ async function* roughenedChunks({ format, chunks }: PcmStream): AsyncGenerator<B
   for await (const chunk of chunks()) {
     const rough = Buffer.allocUnsafeSlow(chunk.length)
     chunk.copy(rough)
-    const values = valuesOf(rough, format.sample)
-    for (let place = 0; place < values.length; place++) {
-      const value = (values[place] as number) * (gains[next] as number)
-      values[place] = isWhole ? Math.round(value) : value
-      next = next + 1 === NOISE_VALUES ? 0 : next + 1
-    }
+    next = roughen(valuesOf(rough, format.sample), isWhole, gains, next)
     yield rough
   }
+}
+
+/** Multiplies values by the gains from one on, and returns the place of the next gain. Rounds without slow `Math.round`. */
+function roughen(values: ReturnType<typeof valuesOf>, isWhole: boolean, gains: Float64Array, from: number): number {
+  let next = from
+  for (let place = 0; place < values.length; place++) {
+    const value = (values[place] as number) * (gains[next] as number)
+    values[place] = isWhole ? Math.floor(value + 0.5) : value
+    next = next + 1 === NOISE_VALUES ? 0 : next + 1
+  }
+  return next
 }
 
 /** The same factors in every run, from 1 - {@link DEPTH} to 1. */
