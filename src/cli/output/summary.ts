@@ -73,7 +73,7 @@ function keptLine({ streams, verification, chapters }: Receipt): string {
   const kept = streams.filter(({ fate }) => fate === 'copied')
   const counts = new Map<string, number>()
   for (const { kind } of kept) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const named = [...counts].map(([kind, count]) => `${count} ${kind}${count > 1 && kind !== 'audio' ? 's' : ''}`)
+  const named = [...counts].map(([kind, count]) => streamCount(kind, count))
   if (chapters > 0) named.push(`${chapters} chapter${chapters > 1 ? 's' : ''}`)
   const replaced = streams.filter(({ fate }) => fate === 'replaced').map(describeCodec)
   const added = streams.filter(({ fate }) => fate === 'added').map(describeCodec)
@@ -87,6 +87,12 @@ function keptLine({ streams, verification, chapters }: Receipt): string {
   }
   const proof = verification.level === 'full' ? 'every packet identical' : 'tables identical'
   return [`${named.join(', ')} copied (${proof})`, ...audio].join('; ')
+}
+
+/** `2 subtitles`, `1 data stream`, `2 audio`. */
+function streamCount(kind: string, count: number): string {
+  const noun = kind === 'data' || kind === 'unknown' ? `${kind} stream` : kind
+  return `${count} ${noun}${count > 1 && kind !== 'audio' ? 's' : ''}`
 }
 
 function describeCodec({ codec }: StreamFate): string {

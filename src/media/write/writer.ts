@@ -47,6 +47,8 @@ export type Survey =
       readonly kind: 'takes'
       /** Accounts for every byte of the input. */
       readonly census: Census
+      /** Streams that the output lacks, by their index in the input; the census lists their structures as lost. */
+      readonly lostStreams?: ReadonlySet<number>
       /** By place in {@link Wanted.tracks}. */
       readonly donors: readonly DonorFormat[]
     }

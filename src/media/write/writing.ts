@@ -16,6 +16,8 @@ export type Writing =
       readonly kind: 'bytes'
       readonly writer: WriterName
       readonly census: Census
+      /** Streams that the output lacks, by their index in the input. */
+      readonly lostStreams?: ReadonlySet<number> | undefined
       /** By place among the replaced tracks. */
       readonly donors: readonly DonorFormat[]
       /** Lists the packets of a replaced track, so that some of them can stay; or the reason why none can. */

@@ -4,6 +4,7 @@ import type { Survey, Wanted, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
 import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
+import { hintTracksOf } from './read/hint-tracks.js'
 import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
 import { type OldTrack, presentedSec } from './read/voice-runs.js'
@@ -44,6 +45,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
   return {
     kind: 'takes',
     census: takeCensus(file, voices),
+    lostStreams: hintStreams(file, voices, wanted),
     donors: wanted.tracks.map(({ input }, place) => {
       const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)
       // The edit list states the encoder's lead-in.
@@ -60,6 +62,12 @@ function spanOf({ oldTracks, movie }: IsoFile, voice: number, sampleRate: number
     skipSamples: Math.max(0, Math.round(lateSec * sampleRate)),
     sampleCount: Math.round((old.shownTicks * sampleRate) / old.track.timeScale),
   }
+}
+
+/** The streams of ffprobe that are hint tracks of replaced voices. */
+function hintStreams({ movie }: IsoFile, voices: readonly number[], { media }: Wanted): ReadonlySet<number> {
+  const ids = new Set(hintTracksOf(movie, voices).map(({ id }) => id))
+  return new Set(media.streams.flatMap(({ index, id }) => (ids.has(id ?? 0) ? [index] : [])))
 }
 
 /** Places of the wanted tracks in the movie. */

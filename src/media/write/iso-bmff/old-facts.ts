@@ -5,6 +5,7 @@ import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
 import type { NewTrack } from './lay-out/new-track.js'
 import type { Replacements } from './lay-out/sheet.js'
 import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
+import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
 
 /** A box with facts about the old audio. */
@@ -13,6 +14,9 @@ interface OldFact {
   readonly fate: 'rewritten' | 'lost'
   readonly reason: string
 }
+
+/** Reason why the output lacks a hint track. */
+const HINTS = 'this hint track tells a streaming server how to send the packets of the old sound'
 
 /** True if a top-level box is a signature over the bytes of the file. */
 function isCredential({ type, extendedType }: Box): boolean {
@@ -25,8 +29,10 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
     return { box, fate: 'lost', reason: SIGNS_OLD_BYTES } as const
   })
   const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
+  const hints = hintTracksOf(movie, voices).map(({ box }) => ({ box, fate: 'lost', reason: HINTS }) as const)
   return [
     ...credentials,
+    ...hints,
     ...loudness.map((box) => ({ box, fate: 'lost', reason: OLD_LEVEL }) as const),
     ...freeItems(movie.box).flatMap((item) => itemFact(item, voices.length)),
   ]

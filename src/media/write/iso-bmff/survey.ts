@@ -4,6 +4,7 @@ import { firstAtLeast } from '../first-at-least.js'
 import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
 import { unfitEdits } from './read/edit-list.js'
+import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
 import { liesHere, type Track } from './read/movie.js'
 import { RunsInFileOrder } from './read/old-runs.js'
@@ -35,7 +36,7 @@ export function unfitReason(file: IsoFile, voices: readonly number[]): string | 
     voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ??
     unfitStructure(file) ??
     sharedBytes(file, voices) ??
-    hintedTrack(file, voices)
+    unfitHints(file, voices)
   )
 }
 
@@ -126,16 +127,8 @@ function* rangesOf(tracks: readonly Track[], fragments: IsoFile['fragments']) {
   for (const { runs } of fragments.of(new Set(tracks.map(({ id }) => id)))) yield* runs
 }
 
-/** Hint tracks for streaming servers refer to packets by number and size. */
-function hintedTrack({ movie }: IsoFile, voices: readonly number[]): string | undefined {
-  const ids = voices.map((voice) => movie.tracks[voice]?.id)
-  const isHint = movie.tracks.some(({ box }) =>
-    childrenOf(childAt(box, 'tref'), 'hint').some(({ bytes, headerBytes }) => {
-      const body = bytes?.subarray(headerBytes) ?? Buffer.alloc(0)
-      return Array.from({ length: Math.floor(body.length / 4) }, (_, row) => body.readUInt32BE(4 * row)).some((id) =>
-        ids.includes(id),
-      )
-    }),
-  )
-  return isHint ? 'a hint track refers to the packets of the track' : undefined
+/** A hint track that refers to packets of a voice is left out. Its parts in fragments cannot be. */
+function unfitHints({ movie, fragments }: IsoFile, voices: readonly number[]): string | undefined {
+  const inFragments = hintTracksOf(movie, voices).some(({ id }) => !fragments.boxesOf(id).next().done)
+  return inFragments ? 'a hint track in fragments refers to the packets of the track' : undefined
 }

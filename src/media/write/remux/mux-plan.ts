@@ -98,7 +98,8 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
 }
 
 /**
- * Plans an output that is the input with new audio in it. Every other stream stays unchanged in its place. Pure.
+ * Plans an output that is the input with new audio in it. Every other stream stays unchanged, in order, unless the writer
+ * must leave it out. Pure.
  *
  * @param encodings of the replaced tracks, by their place among the audio streams
  * @param splices of those that change only in parts
@@ -110,9 +111,15 @@ export function planOwnFile(
   splices: SplicePlans = new Map(),
 ): MuxPlan {
   const { media } = plan
+  const lost = writing.lostStreams ?? new Set()
+  const written = media.streams.filter(({ index }) => !lost.has(index))
   const streams = media.streams.map((input): PlannedStream => {
+    if (lost.has(input.index)) {
+      const reason = 'it describes the packets of the old sound'
+      return { fate: 'dropped', input, outputIndex: null, reason, isLoss: true }
+    }
     const encoding = input.kind === 'audio' ? encodings.get(input.audioIndex) : undefined
-    const as = { outputIndex: input.index, dispositions: input.dispositions, title: null }
+    const as = { outputIndex: written.indexOf(input), dispositions: input.dispositions, title: null }
     if (input.kind !== 'audio' || !encoding) return { fate: 'copied', input, ...as, reason: null }
     const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
     return { fate: 'replaced', input, ...as, encoding, reason }
