@@ -4,6 +4,7 @@ import { hasGuessedTimes } from '../pcm/file-clock.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, walkTrack } from '../probe/track-walk.js'
+import { aviSound } from './avi/avi.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
@@ -58,6 +59,7 @@ const WRITERS: readonly PlanWithWriter[] = [
   planWith(pcmInPlace),
   planWith(isoBmff),
   planWith(matroska),
+  planWith(aviSound),
   planWith(soundChunks),
   planWith(elementaryFrames),
   planWith(flacFrames),

@@ -5,7 +5,7 @@ import type { AudioEncoding } from './encode/audio-encoding.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 
 /** The writers, in the order in which voxmux asks them. The last one accepts every file. */
-export const WRITER_NAMES = ['pcm-in-place', 'iso-bmff', 'matroska', 'chunks', 'frames', 'remux'] as const
+export const WRITER_NAMES = ['pcm-in-place', 'iso-bmff', 'matroska', 'avi', 'chunks', 'frames', 'remux'] as const
 
 export type WriterName = (typeof WRITER_NAMES)[number]
 

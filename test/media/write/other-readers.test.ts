@@ -89,6 +89,7 @@ const RARE: readonly Row[] = [
   ['master.mov', [...film, '-c:a', 'pcm_s24le']],
   ['film.webm', ['-c:v', 'libvpx', '-deadline', 'realtime', '-c:a', 'libopus']],
   ['film.avi', [...film, '-c:a', 'pcm_s16le']],
+  ['film-mp3.avi', ['-c:v', 'mpeg4', '-c:a', 'libmp3lame']],
   ['sound.m4a', AAC],
   ['sound.wav', ['-c:a', 'pcm_s16le', '-write_bext', '1', '-metadata', 'description=A take']],
   ['sound.flac', []],

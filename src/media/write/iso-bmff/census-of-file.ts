@@ -1,11 +1,11 @@
 import { type Box, childAt, endOf } from '../../probe/movie/box.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { firstAtLeast } from '../first-at-least.js'
+import { RunsInFileOrder } from '../runs-in-file-order.js'
 import { oldFacts } from './old-facts.js'
 import { trackIdOf } from './read/fragments.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
-import { RunsInFileOrder } from './read/old-runs.js'
 import type { OldTrack } from './read/voice-runs.js'
 
 /** New boxes of a replaced track, with reasons. */

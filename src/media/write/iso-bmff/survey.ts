@@ -1,13 +1,13 @@
 import type { AudioStreamInfo } from '../../media-info.js'
 import { type Box, childAt, childrenOf, endOf, withDescendants } from '../../probe/movie/box.js'
 import { firstAtLeast } from '../first-at-least.js'
+import { RunsInFileOrder } from '../runs-in-file-order.js'
 import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
 import { unfitEdits } from './read/edit-list.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
 import { liesHere, type Track } from './read/movie.js'
-import { RunsInFileOrder } from './read/old-runs.js'
 import { chunksOf, type OldTrack } from './read/voice-runs.js'
 
 /** Codec tags of encrypted audio. */

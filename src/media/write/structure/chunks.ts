@@ -9,7 +9,7 @@ export type ChunkForm = 'riff' | 'rf64' | 'w64' | 'aiff' | 'caf'
 /** A chunk at the top level of a file. Offsets in bytes. */
 export interface Chunk {
   readonly id: string
-  /** Type of a list that not every AVI has: cameras keep their notes in `ncdt` or `exif`. */
+  /** Type of a list: `hdrl`, `movi`; null for any other chunk. */
   readonly list: string | null
   /** First byte of its head. */
   readonly start: number
@@ -41,7 +41,7 @@ const LAYOUT: Readonly<Record<ChunkForm, { readonly file: number; readonly chunk
   aiff: { file: 12, chunk: 8, align: 2 },
   caf: { file: 8, chunk: 12, align: 1 },
 }
-/** Headers, pictures with their sound, and tags. */
+/** Headers, pictures with their sound, and tags. Others are named: cameras keep their notes in `ncdt` or `exif`. */
 const USUAL_LISTS: ReadonlySet<string> = new Set(['hdrl', 'movi', 'INFO'])
 /** "To the end": written to a pipe, or (RF64) stated in `ds64`. */
 const UNKNOWN = 0xffff_ffff
@@ -60,8 +60,8 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
     const bytes = await readAt(file, at, 24)
     const chunk = chunkAt(bytes, at, form, { sizeBytes, longData })
     if (chunks.length > MAX_STRUCTURES) return undefined
-    // After the samples, other bytes are trailing bytes. Before them, the file cannot be parsed.
-    if (!chunk && chunks.some(({ id }) => holdsSamples(id))) break
+    // After the media, other bytes are trailing bytes. Before them, the file cannot be parsed.
+    if (!chunk && chunks.some(({ id, list }) => holdsSamples(id) || list === 'movi')) break
     if (!chunk) return undefined
     if (chunk.id === 'ds64' && bytes.length >= 24) longData = Number(bytes.readBigUInt64LE(16))
     chunks.push(chunk)
@@ -75,7 +75,7 @@ export function chunkStructures({ name, headLength, chunks, end, sizeBytes }: Ch
   return [
     { path: name, start: 0, length: headLength },
     ...chunks.map(({ id, list, start, end: last }) => ({
-      path: `${name}/${id.trim()}${name.startsWith('RIFF/AVI') && list ? ` ${list}` : ''}`,
+      path: `${name}/${id.trim()}${name.startsWith('RIFF/AVI') && list && !USUAL_LISTS.has(list) ? ` ${list}` : ''}`,
       ...{ start, length: last - start },
     })),
     ...(sizeBytes > end ? [{ path: 'trailing bytes', start: end, length: sizeBytes - end }] : []),
@@ -133,7 +133,7 @@ function chunkAt(
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
   const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
-  return { id, list: list && !USUAL_LISTS.has(list) ? list : null, start, bodyStart, bodyLength, end }
+  return { id, list, start, bodyStart, bodyLength, end }
 }
 
 function statedLength(bytes: Buffer, form: ChunkForm): number {

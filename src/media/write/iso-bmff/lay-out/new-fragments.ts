@@ -1,6 +1,6 @@
 import { type Box, bodyOf, childAt, makeFullBox } from '../../../probe/movie/box.js'
+import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
-import type { PacketRange } from './deal-packets.js'
 import type { NewTrack } from './new-track.js'
 import type { Replacements } from './sheet.js'
 import { isStaleGroup, PACKET_FACTS } from './track-facts.js'

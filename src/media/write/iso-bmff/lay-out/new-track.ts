@@ -1,7 +1,7 @@
+import { type DealtPackets, dealPackets } from '../../deal-packets.js'
 import type { DonorTrack } from '../read/donor-track.js'
 import { type Edit, NORMAL_RATE } from '../read/edit-list.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
-import { type DealtPackets, dealPackets } from './deal-packets.js'
 
 /** New audio on the clock of the track whose packets it replaces. */
 export interface NewTrack {

@@ -1,51 +1,10 @@
-import type { FileHandle } from 'node:fs/promises'
 import { type Head, readHead } from '../../../probe/ebml.js'
+import { FileWindow } from '../../file-window.js'
 
-/** Enough for the heads of many small blocks, and little beside a picture. */
-const WINDOW_BYTES = 64 * 1024
-/** Bytes that {@link Scanner.bring} makes available: a head, and the first bytes of a block or a number behind it. */
-const SCANNED_BYTES = 32
-
-/** Reads the heads of elements, which lie anywhere between bodies that are not read. */
-export class Scanner {
-  readonly #file: FileHandle
-  /** Bytes of the file; zeros behind its end. */
-  readonly window = Buffer.alloc(WINDOW_BYTES)
-  readonly sizeBytes: number
-  #start = 0
-  #length = 0
-
-  constructor(file: FileHandle, sizeBytes: number) {
-    this.#file = file
-    this.sizeBytes = sizeBytes
-  }
-
-  /** Makes {@link SCANNED_BYTES} from an offset on available; undefined if they are. */
-  bring(at: number): Promise<void> | undefined {
-    const end = Math.min(at + SCANNED_BYTES, this.sizeBytes)
-    return at >= this.#start && end <= this.#start + this.#length ? undefined : this.#load(at)
-  }
-
+/** Reads the heads of elements. */
+export class Scanner extends FileWindow {
   /** The head of the element at an offset that was brought; undefined if no element begins there. */
   head(at: number): Head | undefined {
     return readHead(this.window, this.placeOf(at))
-  }
-
-  /** Place in the window of an offset that was brought. */
-  placeOf(at: number): number {
-    return at - this.#start
-  }
-
-  /** Bytes at an offset that was brought; fewer at the end of the file. */
-  peek(at: number, length: number): Buffer {
-    const from = this.placeOf(at)
-    return this.window.subarray(from, Math.min(from + length, this.#length))
-  }
-
-  async #load(at: number): Promise<void> {
-    const { bytesRead } = await this.#file.read(this.window, 0, WINDOW_BYTES, at)
-    this.#start = at
-    this.#length = bytesRead
-    this.window.fill(0, bytesRead)
   }
 }

@@ -1,4 +1,9 @@
-import type { Packets } from '../read/donor-track.js'
+/** New packets in order. Times in a unit of their own. */
+interface TimedPackets {
+  readonly count: number
+  /** The first packet that begins at a time or later. */
+  readonly firstFrom: (time: number) => number
+}
 
 /** Packets `from` to `to` (excluded) of a donor. */
 export interface PacketRange {
@@ -34,15 +39,15 @@ export class DealtPackets {
  * Assigns the packets of new audio to places in the file by time, so that they stay beside the same pictures.
  * Packets before the first place go to the first.
  *
- * @param startTicks start time of each place, in ticks of the donor
+ * @param startTimes start time of each place, in the unit of the packets
  * @param first first packet to assign; earlier ones are left out
  */
-export function dealPackets(packets: Packets, startTicks: Float64Array, first: number): DealtPackets {
-  const bounds = new Uint32Array(startTicks.length + 1).fill(first)
-  for (let place = 1; place < startTicks.length; place++) {
+export function dealPackets(packets: TimedPackets, startTimes: Float64Array, first: number): DealtPackets {
+  const bounds = new Uint32Array(startTimes.length + 1).fill(first)
+  for (let place = 1; place < startTimes.length; place++) {
     // A place whose time goes back gets no packets.
-    bounds[place] = Math.max(bounds[place - 1] as number, packets.firstFrom(startTicks[place] as number))
+    bounds[place] = Math.max(bounds[place - 1] as number, packets.firstFrom(startTimes[place] as number))
   }
-  if (startTicks.length > 0) bounds[startTicks.length] = packets.count
+  if (startTimes.length > 0) bounds[startTimes.length] = packets.count
   return new DealtPackets(bounds)
 }

@@ -1,0 +1,99 @@
+import { open, stat } from 'node:fs/promises'
+import { JobFailedError } from '../../../core/errors.js'
+import { staleChunks } from '../pcm-in-place/stale-chunks.js'
+import type { Chunk } from '../structure/chunks.js'
+import type { Survey, Wanted, Writer } from '../writer.js'
+import { type AviFile, readAvi } from './avi-file.js'
+import { unfitIndex } from './avi-index.js'
+import { censusOfAvi } from './census-of-avi.js'
+import { MalformedAvi } from './header-parts.js'
+import { type AviDonor, layOutAvi } from './lay-out-avi.js'
+import type { SoundChunks } from './movie-data.js'
+
+/** Sizes and places have 32 bits, some readers take the highest as a sign, and ffmpeg begins a new part at a gigabyte. */
+const MOST_BYTES = 0x7000_0000
+const MOST_DONOR_BYTES = 900_000_000
+
+/** An AVI, with chunks that sign its bytes. */
+interface SignedAvi {
+  readonly avi: AviFile
+  readonly signatures: ReadonlySet<Chunk>
+  /** A chunk with other facts about the old samples. */
+  readonly stale: Chunk | undefined
+}
+
+/** Writes new sound of any coding into an AVI: every other chunk stays. */
+export const aviSound: Writer<SignedAvi, AviDonor> = {
+  name: 'avi',
+  parse: async (media) => {
+    if (media.formatName !== 'avi') return null
+    try {
+      const avi = await readAvi(media.path, media.sizeBytes)
+      await using handle = await open(media.path, 'r')
+      const facts = await staleChunks(handle, avi.file)
+      const signatures = facts.filter(({ kind }) => kind === 'signature').map(({ chunk }) => chunk)
+      const stale = facts.find(({ kind }) => kind !== 'signature')?.chunk
+      return { avi, signatures: new Set(signatures), stale }
+    } catch (error) {
+      if (error instanceof MalformedAvi) return error.message
+      throw error
+    }
+  },
+  survey,
+  readDonor,
+  layOut: ({ avi, signatures }, { tracks }, donors) => {
+    const chunks = avi.file.chunks.filter((chunk) => !signatures.has(chunk))
+    const numbers = tracks.map(({ input }) => input.index)
+    return layOutAvi({ ...avi, file: { ...avi.file, chunks } }, numbers, donors)
+  },
+}
+
+function survey({ avi, signatures, stale }: SignedAvi, wanted: Wanted): Survey {
+  const numbers = wanted.tracks.map(({ input }) => input.index)
+  const reason = unfitReason(avi, numbers, wanted)
+  if (reason !== undefined) return { kind: 'declines', reason }
+  if (stale) return { kind: 'declines', reason: `its chunk ${stale.id} states facts about the old sound` }
+  return {
+    kind: 'takes',
+    census: censusOfAvi(avi, numbers, signatures),
+    donors: wanted.tracks.map(({ encoding }) => ({
+      muxer: 'avi',
+      options: [],
+      skipSamples: 0,
+      sampleCount: null,
+      leadIn: encoding.lossless ? 'signalled' : 'trimmed',
+    })),
+  }
+}
+
+function unfitReason(avi: AviFile, numbers: readonly number[], { media, tracks }: Wanted): string | undefined {
+  const changed: { number: number; chunks: SoundChunks }[] = []
+  for (const number of numbers) {
+    const [stream, chunks] = [avi.streams[number], avi.data.sound.get(number)]
+    if (!stream || !chunks) return 'voxmux cannot identify the track in the file'
+    if (chunks.count === 0) return 'the track lists no packets'
+    if (stream.clock.start !== 0) return 'the track starts late'
+    if (stream.clock.rate === 0 || stream.clock.scale === 0) return 'the track states no clock'
+    changed.push({ number, chunks })
+  }
+  if (avi.streams.length !== media.streams.length) return 'it has other streams than ffmpeg reads'
+  if (media.sizeBytes > MOST_BYTES) return 'its sizes have 32 bits, and the new sound may need more'
+  const donorBytes = tracks.map(({ input, encoding, channels }) => {
+    const bitRate = encoding.bitRate ?? input.sampleRate * channels * 32
+    return ((media.durationSec ?? Number.POSITIVE_INFINITY) * bitRate) / 8
+  })
+  if (donorBytes.some((bytes) => bytes > MOST_DONOR_BYTES)) return 'its new sound may need an index of OpenDML'
+  return unfitIndex(avi, changed)
+}
+
+async function readDonor(path: string): Promise<AviDonor> {
+  try {
+    const { streams, data } = await readAvi(path, (await stat(path)).size)
+    const [stream, packets] = [streams[0], data.sound.get(0)]
+    if (!stream || !packets || packets.count === 0) throw new MalformedAvi('it has no packets')
+    return { stream, packets }
+  } catch (error) {
+    if (!(error instanceof MalformedAvi)) throw error
+    throw new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${error.message}.`)
+  }
+}

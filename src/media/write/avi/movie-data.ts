@@ -1,0 +1,78 @@
+import { Column } from '../column.js'
+import type { FileWindow } from '../file-window.js'
+import type { Chunk } from '../structure/chunks.js'
+import { MalformedAvi } from './header-parts.js'
+
+/** The chunks of a stream of sound, in file order. A film has hundreds of thousands. */
+export class SoundChunks {
+  readonly #start = Column.floats()
+  readonly #bytes = Column.integers()
+
+  get count(): number {
+    return this.#start.count
+  }
+
+  /** @throws MalformedAvi for a packet too many */
+  push(start: number, bytes: number): void {
+    if (this.count === MOST_PACKETS) throw new MalformedAvi(`a track has more than ${MOST_PACKETS} packets`)
+    this.#start.push(start)
+    this.#bytes.push(bytes)
+  }
+
+  /** First byte of the head of a chunk. */
+  start = (place: number): number => this.#start.get(place)
+  /** Bytes of its packet. */
+  bytes = (place: number): number => this.#bytes.get(place)
+  /** First byte behind it, padding included. */
+  end = (place: number): number => this.#start.get(place) + chunkBytes(this.#bytes.get(place))
+}
+
+/** Bytes of a chunk with its head and its padding. */
+export function chunkBytes(packetBytes: number): number {
+  return 8 + packetBytes + (packetBytes % 2)
+}
+
+/** Far more than days of film have, and little enough for the memory. */
+const MOST_PACKETS = 10_000_000
+
+/** The media data of an AVI (`movi`). Offsets in the file. */
+export interface MovieData {
+  /** By number of the stream. */
+  readonly sound: ReadonlyMap<number, SoundChunks>
+  /** Lists (`rec `) that join the chunks of some pictures: start and end of each. */
+  readonly records: readonly { readonly start: number; readonly end: number }[]
+}
+
+/** Lists the chunks of sound. @param numbers of the streams of sound @throws MalformedAvi if a chunk exceeds its list */
+export async function readMovieData(window: FileWindow, movi: Chunk, numbers: readonly number[]): Promise<MovieData> {
+  const sound = new Map(numbers.map((number) => [number, new SoundChunks()]))
+  const byId = new Map([...sound].map(([number, chunks]) => [soundId(number), chunks]))
+  const records: { start: number; end: number }[] = []
+  const moviEnd = movi.bodyStart + movi.bodyLength
+  let listEnd = moviEnd
+  for (let at = movi.bodyStart + 4; at + 8 <= moviEnd; ) {
+    if (at >= listEnd) listEnd = moviEnd
+    await window.bring(at)
+    const head = window.peek(at, 12)
+    const [id, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
+    const end = at + chunkBytes(length)
+    // A list need not count the padding of its last chunk.
+    if (end - (length % 2) > listEnd) throw new MalformedAvi(`its chunk ${id} at byte ${at} exceeds its list`)
+    if (/^ix\d\d$/.test(id)) throw new MalformedAvi('it has an index of OpenDML')
+    if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
+      if (listEnd !== moviEnd) throw new MalformedAvi(`its list at byte ${at} lies in another`)
+      listEnd = at + 8 + length
+      records.push({ start: at, end: listEnd })
+      at += 12
+      continue
+    }
+    byId.get(id)?.push(at, length)
+    at = end
+  }
+  return { sound, records }
+}
+
+/** Id of the chunks of a stream of sound: `01wb`. */
+export function soundId(number: number): string {
+  return `${String(number).padStart(2, '0')}wb`
+}

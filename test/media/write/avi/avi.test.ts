@@ -1,0 +1,96 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
+import { readAvi } from './made-avi.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A sound that resembles itself at no other time. */
+const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=44100:d=3']
+const tags = ['-metadata', 'title=A title', '-metadata:s:a', 'language=deu']
+
+async function film(name: string, ...options: readonly string[]): Promise<string> {
+  const path = folder.file(name)
+  await ffmpeg(...picture(3), ...sweep, '-c:v', 'mpeg4', ...options, ...tags, path)
+  return path
+}
+
+const VARIABLE = ['-c:a', 'libmp3lame', '-q:a', '4', '-write_xing', '0']
+
+it.each([
+  ['MP3', 'mp3.avi', ['-c:a', 'libmp3lame']],
+  ['MP3 of a variable rate', 'vbr.avi', VARIABLE],
+  ['AC-3', 'ac3.avi', ['-c:a', 'ac3']],
+  ['MP2', 'mp2.avi', ['-c:a', 'mp2']],
+  ['AAC', 'aac.avi', ['-c:a', 'aac']],
+  ['Windows Media', 'wma.avi', ['-c:a', 'wmav2']],
+  ['FLAC', 'flac.avi', ['-c:a', 'flac', '-strict', '-2']],
+  ['ADPCM, which becomes another codec', 'adpcm.avi', ['-c:a', 'adpcm_ima_wav']],
+])('replaces %s, and no other chunk', async (_name, name, options) => {
+  const path = await film(name, ...options)
+  // Notes of a camera behind the index, and bytes that are no chunk.
+  await appendFile(path, Buffer.from('LIST\x10\0\0\0ncdtnctg\x04\0\0\0abcd\x01\x02\x03', 'latin1'))
+  // It compares packets and their times, and finds the sound in the output.
+  const { plan, part, verified } = await writtenFile(path)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('avi')
+  expect(plan.losses).toEqual([])
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const [input, output] = [await readFile(path), await readFile(part)]
+  const [before, after] = [readAvi(input), readAvi(output)]
+  const isNew = /\/(01wb|str[hf])$/
+  const others = ({ chunks }: typeof before) => chunks.filter(({ path: chunk }) => !isNew.test(chunk))
+  expect(others(after)).toEqual(others(before))
+  expect(output.subarray(after.end)).toEqual(input.subarray(before.end))
+  const changed = census.filter(({ fate }) => fate === 'rewritten').map(({ path: chunk }) => chunk)
+  expect(new Set(changed)).toEqual(
+    new Set([
+      ...['', '/hdrl', '/hdrl/strl', '/hdrl/strl/strh', '/hdrl/strl/strf', '/movi', '/idx1'].map(
+        (chunk) => `RIFF/AVI${chunk}`,
+      ),
+    ]),
+  )
+})
+
+it('replaces the second of two sounds', async () => {
+  const path = folder.file('two.avi')
+  const tracks = ['-map', '0:v', '-map', '1:a', '-map', '1:a', '-c:v', 'mpeg4', '-c:a:0', 'ac3', '-c:a:1', 'mp3']
+  await ffmpeg(...picture(3), ...sweep, ...tracks, path)
+  const { plan, verified } = await writtenFile(path, { replaced: [1] })
+  expect(bytesWriting(plan).writer).toBe('avi')
+  expect(verified.streams.map(({ fate }) => fate)).toEqual(['copied', 'copied', 'replaced'])
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+})
+
+it('leaves out a signature over the old bytes', async () => {
+  const path = await film('signed.avi', '-c:a', 'ac3')
+  const input = await readFile(path)
+  const movi = input.indexOf('movi') - 8
+  const signature = Buffer.from('C2PA\x04\0\0\0abcd', 'latin1')
+  await writeFile(path, Buffer.concat([input.subarray(0, movi), signature, input.subarray(movi)]))
+  const { plan, part } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('avi')
+  expect(plan.losses.map(({ what }) => what)).toEqual(['RIFF/AVI/C2PA'])
+  expect((await readFile(part)).includes('C2PA')).toBe(false)
+})
+
+it.each([
+  [
+    'an index that does not fit its packets',
+    (file: Buffer) => file.writeUInt32LE(7, file.indexOf('01wb', file.indexOf('idx1')) + 8),
+  ],
+  ['sound that starts late', (file: Buffer) => file.writeUInt32LE(9, file.indexOf('auds') + 28)],
+])('leaves %s to ffmpeg', async (why, change) => {
+  const path = await film('odd.avi', '-c:a', 'ac3')
+  const file = await readFile(path)
+  change(file)
+  await writeFile(path, file)
+  const { plan } = await writtenFile(path)
+  expect(plan.writing).toMatchObject({ kind: 'remux', declined: [{ writer: 'avi' }] })
+  expect(plan.writing.declined[0]?.reason).toMatch(why.startsWith('an index') ? /its index/ : /starts late/)
+})
