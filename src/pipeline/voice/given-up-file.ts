@@ -6,10 +6,10 @@ import { USELESS_AUDIO, type Voice } from '../../ledger/index.js'
 const NOT_FOUND = -11
 
 /**
- * Requests the status of a file that an earlier attempt gave up, before another one is paid for. A service that has lost
- * a file for a moment, or that tries a failed one again, has its paid output later.
+ * Requests the status of a file that an earlier attempt gave up or did not finish sending, before another one is paid
+ * for. A service that has lost a file for a moment, or that tries a failed one again, has its paid output later.
  *
- * @param voice with the status `failed`; only read
+ * @param voice with the status `failed` or `registered`; only read
  * @returns the status with which this file goes on; null if the service has no output to expect
  */
 export async function statusOfGivenUp(
@@ -25,7 +25,8 @@ export async function statusOfGivenUp(
     case 'InProgress':
       return 'started'
     case 'Pending':
-      // A failed file may be Pending because it can be started again. One that was lost has only its place in the queue.
+      // A failed file may be Pending because it can be started again, and one that was never sent too. One that was lost
+      // has only its place in the queue.
       return errorCode === NOT_FOUND ? 'started' : null
     default:
       return null

@@ -34,9 +34,9 @@ export async function regenerateVoice<Judged>(
       switch (voice.status) {
         case 'new':
         case 'registering':
-        case 'registered':
           await steps.send()
           break
+        case 'registered':
         case 'failed':
           await steps.sendAgain()
           break

@@ -3,6 +3,7 @@ import type { RegisteredFile } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
 import type { HeldVoice } from '../../ledger/index.js'
 import type { VoiceRequest, VoiceServiceContext } from './voice-service.js'
+import { stillRunning } from './wait-for-voice.js'
 
 /**
  * Result of a start.
@@ -36,6 +37,7 @@ export class VoiceStart {
       return 'paid-now'
     } catch (error) {
       if (!hasCode(error, 'ERR_START_CONFLICT') || this.#conflicts > 0) throw error
+      this.#leaveFetched(fileId)
       this.#conflicts += 1
       if (registered && (await this.#uploadAgain(registered))) {
         await client.resumeStart(fileId, await this.#options(), this.#call())
@@ -62,7 +64,9 @@ export class VoiceStart {
     }
     try {
       const client = await this.#context.client()
-      const { how } = await client.resumeStart(fileId, await this.#options(), call)
+      const { how, status } = await client.resumeStart(fileId, await this.#options(), call)
+      // Found by a conflict alone.
+      if (how === 'found-started' && status === null) this.#leaveFetched(fileId)
       return how === 'started' ? 'paid-now' : 'paid-before'
     } catch (error) {
       // The service never had the file, or has deleted it. No paid output is left to download.
@@ -70,6 +74,16 @@ export class VoiceStart {
       await this.#context.spending.release(fileId)
       return 'not-there'
     }
+  }
+
+  /**
+   * Leaves a file that the service fetches itself, after a conflict. The file waits in the queue, or is still being
+   * fetched. Another registration could be paid twice, and a later run sees what became of this one.
+   *
+   * @throws {PendingError} `ERR_STILL_RUNNING` unless the voice was uploaded
+   */
+  #leaveFetched(fileId: string): void {
+    if (this.#request.source.kind === 'address') throw stillRunning(`at the service, as file id ${fileId}`)
   }
 
   /**

@@ -87,15 +87,22 @@ export class VoiceSteps<Judged> {
     this.#context.logger.warn({ voice: this.#held.voice.key }, words)
   }
 
-  /** Goes on with the file of a failed attempt if the service has it again, and sends the voice again otherwise. */
+  /**
+   * Goes on with the file of an earlier attempt if the service has started it, and sends the voice again otherwise. A
+   * ledger from a back-up knows a file as it was before its start.
+   */
   async sendAgain(): Promise<void> {
     const { voice, signal } = this.#held
     const { client, spending } = this.#context
     const status = await statusOfGivenUp(voice, await client(), signal)
     if (status === null) return this.send()
-    // A file that failed for missing credits was refunded, and is paid after all.
-    await spending.reserve(fileIdOf(voice), this.#request.sec, { maxSecondsPerDay: null })
-    await spending.commit(fileIdOf(voice))
+    if (voice.status === 'failed') {
+      // A file that failed for missing credits was refunded, and is paid after all.
+      await spending.reserve(fileIdOf(voice), this.#request.sec, { maxSecondsPerDay: null })
+      await spending.commit(fileIdOf(voice))
+    } else {
+      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
+    }
     await this.#held.advance({ status })
   }
 
@@ -143,6 +150,11 @@ export class VoiceSteps<Judged> {
 
   async start(): Promise<void> {
     const fileId = fileIdOf(this.#held.voice)
+    // A ledger from a back-up may not have the start of a file that an earlier run sent.
+    if (this.#timesMs.uploaded === undefined) {
+      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
+      return this.resumeStart(fileId)
+    }
     const registered = this.#registration?.file_id === fileId ? this.#registration : null
     await this.#take(fileId, await this.#starts.start(fileId, registered))
   }

@@ -1,27 +1,16 @@
-import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { InterruptedError, VerificationError } from '../../../src/core/errors.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
 import type { Fault, FaultOperation } from '../../helpers/fault-server.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
-import { smallVoice } from './small-voice.js'
+import { addressOfVoice, smallVoice } from './small-voice.js'
 
 const bench = jobBench()
 
 const voice = () => smallVoice(bench)
-
-/** Serves the bytes of the voice to a service that fetches them itself. */
-async function addressOfVoice(): Promise<string> {
-  const site = createServer((_, response) => void createReadStream(bench.folder.file('voice.bin')).pipe(response))
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void site.close())
-  return `http://127.0.0.1:${(site.address() as AddressInfo).port}/voice`
-}
 
 const OPERATIONS: FaultOperation[] = [
   ...([
@@ -58,7 +47,7 @@ describe('one odd answer', () => {
   it.each(OPERATIONS)('to %s costs no second payment', async (operation) => {
     const { server, pipeline } = bench
     const rows: object[] = []
-    const address = await addressOfVoice()
+    const address = await addressOfVoice(bench)
     const byAddress = { source: { kind: 'address', address, clientFileId: 'voice' } } as const
     for (const fault of ODD) {
       const { request: uploaded, sent } = await voice()

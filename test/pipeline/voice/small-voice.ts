@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 import { VerificationError } from '../../../src/core/errors.js'
 import type { VoiceRequest } from '../../../src/pipeline/voice/voice-service.js'
 import type { JobBench } from '../../helpers/job-bench.js'
@@ -20,4 +24,12 @@ export async function smallVoice({ folder }: JobBench): Promise<{ request: Voice
     },
   }
   return { request, sent }
+}
+
+/** Serves the bytes of the last voice to a service that fetches them itself. @returns their address */
+export async function addressOfVoice({ folder }: JobBench): Promise<string> {
+  const site = createServer((_, response) => void createReadStream(folder.file('voice.bin')).pipe(response))
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void site.close())
+  return `http://127.0.0.1:${(site.address() as AddressInfo).port}/voice`
 }

@@ -1,0 +1,68 @@
+import { rm } from 'node:fs/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openLedger } from '../../../src/ledger/index.js'
+import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { smallVoice } from './small-voice.js'
+
+const bench = jobBench()
+
+const IN_PROGRESS = { status: 'InProgress', errorCode: 0, progress: 50 } as const
+const SUCCEEDED = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
+
+/** Pays for a voice, then restores the ledger of the time of an earlier step, and loses the cache. */
+async function restored(step: 'registered' | 'uploaded') {
+  const { request, sent } = await smallVoice(bench)
+  const { server, pipeline, folder } = bench
+  await regenerateVoice(request, pipeline.context)
+  await rm(request.audioPath)
+  const fileId = server.files[0]?.id ?? ''
+  const key = (await pipeline.context.voices.getByFileId(fileId))?.key ?? ''
+  await pipeline.context.cache.forget(key)
+  const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
+  onTestFinished(close)
+  const claim = await voices.claim(key)
+  if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+  await voices.advance(claim.lease, { status: 'registering' })
+  await voices.advance(claim.lease, { status: 'registered', fileId })
+  if (step === 'uploaded') await voices.advance(claim.lease, { status: 'uploaded' })
+  await voices.release(claim.lease)
+  return { request, sent, context: { ...pipeline.context, voices, spending } }
+}
+
+describe('a ledger from a back-up that knows a voice only as', () => {
+  it.each([
+    ['registered', SUCCEEDED],
+    ['registered', IN_PROGRESS],
+    ['uploaded', SUCCEEDED],
+    ['uploaded', IN_PROGRESS],
+  ] as const)('%s asks the service about its file, which is %j, and pays nothing', async (step, status) => {
+    const { request, sent, context } = await restored(step)
+    const { server } = bench
+    server.behaviour.states = () => {
+      server.behaviour.states = [SUCCEEDED]
+      return [status]
+    }
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.calls).toMatchObject({ registerFile: 1, startProcess: 1 })
+    expect(server.charges).toBe(1)
+  })
+
+  it('registered sends the voice again if the service has forgotten its file', async () => {
+    const { request, sent, context } = await restored('registered')
+    bench.server.fail('getFilesStatus', { kind: 'status', status: 400 })
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(bench.server.calls.registerFile).toBe(2)
+  })
+})
+
+describe('a run that ended between registration and start', () => {
+  it.each(['upload', 'startProcess'] as const)('at %s pays once, with the next run', async (operation) => {
+    const { request, sent } = await smallVoice(bench)
+    const { server, pipeline } = bench
+    server.fail(operation, { kind: 'status', status: 418 })
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ exitCode: 1 })
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+  })
+})
