@@ -68,6 +68,7 @@ export const ERROR_CODES = {
   ERR_DOWNLOAD_DAMAGED: ['TransientError', 'Every download of the regenerated audio arrived with other bytes, and none is usable.', 'Check the network or its proxy, then run again: the next download costs nothing.'],
   ERR_DOWNLOAD_FAILED: ['JobFailedError', 'The service cannot download the address it was given.', 'Check that the link works and has not expired.'],
   ERR_DOWNLOAD_LINK_REFUSED: ['TransientError', 'The storage refuses each new download link.', 'Try again later.'],
+  ERR_DOWNLOAD_TOO_LARGE: ['TransientError', 'A download is larger than any sound of that length.', 'Check the network or its proxy, then run again: the next download costs nothing.'],
   ERR_EDIT_LIST: ['PrecheckError', 'The edit list of a track cannot be kept.', 'Export the file without edits.'],
   ERR_EMPTY_RANGE: ['UsageError', 'A part of the file holds no sample.', 'Choose a longer part.'],
   ERR_ENCODER_OUTPUT: ['JobFailedError', 'The AAC encoder wrote something that is not a frame.', 'Use another ffmpeg; `voxmux doctor` shows which is used.'],

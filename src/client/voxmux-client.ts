@@ -17,7 +17,7 @@ import type { CallOptions, FileToRegister, StartOptions } from './service-api.js
 import { openSession, type ServiceSession } from './service-session.js'
 import { type FileToStart, resumeStart, type StartOutcome, startOnce } from './start-once.js'
 import type { WatchOptions } from './status-watcher.js'
-import { type Downloaded, downloadFile } from './transfer/download-file.js'
+import { type Downloaded, type DownloadOptions, downloadFile } from './transfer/download-file.js'
 import { outputLink } from './transfer/output-link.js'
 import { type RegisterAndUploadOptions, registerAndUpload } from './transfer/register-and-upload.js'
 import { type TransferContext, type TransferOptions, uploadFile } from './transfer/upload-file.js'
@@ -143,9 +143,10 @@ export class VoxmuxClient {
   /**
    * Streams the output of a succeeded file to `targetPath`. Resumes after a break and checks the length.
    *
-   * @throws {TransientError} `ERR_OUTPUT_NOT_READY` if the service has the file but no link to its output
+   * @throws {TransientError} `ERR_OUTPUT_NOT_READY` if the service has the file but no link to its output;
+   * `ERR_DOWNLOAD_TOO_LARGE`
    */
-  download(fileId: string, targetPath: string, options?: TransferOptions): Promise<Downloaded> {
+  download(fileId: string, targetPath: string, options?: DownloadOptions): Promise<Downloaded> {
     const { api } = this.#session
     const links = {
       getOutputFileUrl: (id: string, call?: CallOptions) => outputLink(api, this.#options.retry, id, call),
@@ -175,7 +176,7 @@ export class VoxmuxClient {
   }
 
   /** Runs a transfer like {@link #run}, with a limit on simultaneous transfers. */
-  #transfer<T>(options: TransferOptions | undefined, work: (bound: TransferOptions & Bound) => Promise<T>): Promise<T> {
+  #transfer<O extends TransferOptions, T>(options: O | undefined, work: (bound: O & Bound) => Promise<T>): Promise<T> {
     return this.#run(options, async (bound) => {
       let running: Promise<T> | undefined
       const queued = this.#transfers.add(() => {

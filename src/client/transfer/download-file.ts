@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { throwIfAborted } from '../../core/abort.js'
-import { toVoxmuxError } from '../../core/errors.js'
+import { TransientError, toVoxmuxError } from '../../core/errors.js'
 import { sleep } from '../../core/time.js'
 import { safeAddress } from '../address.js'
 import { faultError, LINK_REFUSED } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { pauseMs } from '../retry.js'
 import type { ServiceApi } from '../service-api.js'
-import { DownloadPart } from './download-part.js'
+import { DownloadPart, OversizeError } from './download-part.js'
 import type { TransferContext, TransferOptions } from './upload-file.js'
 
 /** A link is replaced this long before its expiry, so that it does not expire on the way. */
@@ -26,7 +26,12 @@ export interface Downloaded {
   readonly bytes: number
 }
 
-interface DownloadOptions extends TransferOptions {
+export interface DownloadOptions extends TransferOptions {
+  /** Length above which the file cannot be the right one. A body may have no end. Default: no limit. */
+  readonly maxBytes?: number | undefined
+}
+
+interface AnyFileOptions extends DownloadOptions {
   /** True for a file that is not an output of the service. By default, text and an empty file are not accepted. */
   readonly mayBeText?: boolean
   /** Called when a link was refused or sent something else, and a new one is requested. */
@@ -39,21 +44,21 @@ interface DownloadOptions extends TransferOptions {
  * Replaces an existing target; a failure leaves it as it was, and nothing else behind.
  *
  * @throws {TransientError} if storage stays unreachable, refuses new links too, or sends a web page, another text or
- * nothing each time
+ * nothing each time; `ERR_DOWNLOAD_TOO_LARGE` above `maxBytes`
  * @throws every error of getOutputFileUrl; `ERR_DISK_FULL` and other disk errors
  */
 export async function downloadFile(
   source: DownloadSource,
   targetPath: string,
   context: TransferContext,
-  options: DownloadOptions = {},
+  options: AnyFileOptions = {},
 ): Promise<Downloaded> {
   // Short, as the target's name may be the longest; its own, as another download may have the same target.
   const partPath = join(dirname(targetPath), `.voxmux-${randomUUID()}.part`)
   let part: FileHandle | undefined
   try {
     part = await open(partPath, 'wx+')
-    const bytes = await fill(new DownloadPart(part), source, context, options)
+    const bytes = await fill(new DownloadPart(part, options.maxBytes), source, context, options)
     await part.close()
     await rename(partPath, targetPath)
     return { path: targetPath, bytes }
@@ -68,7 +73,7 @@ async function fill(
   part: DownloadPart,
   { api, fileId }: DownloadSource,
   context: TransferContext,
-  options: DownloadOptions,
+  options: AnyFileOptions,
 ): Promise<number> {
   const { signal } = options
   let furthestBytes = 0
@@ -84,6 +89,7 @@ async function fill(
     } catch (thrown) {
       // Decoded bytes cannot be resumed: ranges count the encoded ones.
       if (part.isEncoded) await part.restart()
+      if (thrown instanceof OversizeError) throw tooLarge(thrown, link.url.host, fileId)
       if (!(thrown instanceof HttpFault)) throw thrown
       const { writtenBytes } = part
       // New bytes are progress: a long file over a bad line may break any number of times.
@@ -101,4 +107,19 @@ async function fill(
       context.transport.onRepeat?.('download')
     }
   }
+}
+
+/** Not retried: each try could bring as much. */
+function tooLarge({ maxBytes }: OversizeError, host: string, fileId: string): TransientError {
+  const most = Math.ceil(maxBytes / 1e6)
+  return new TransientError(
+    'ERR_DOWNLOAD_TOO_LARGE',
+    `${host} sent a file that is too large: more than ${most} MB, which no sound of this length needs.`,
+    {
+      remedies: [
+        'Check the network or its proxy, then run again: the next download costs nothing.',
+        `If it stays so, report file id ${fileId} to the operator of the service.`,
+      ],
+    },
+  )
 }

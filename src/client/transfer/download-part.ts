@@ -12,9 +12,17 @@ const HTML_START = /^\s*(<!doctype html|<html)/i
 const HEAD_BYTES = 512
 const NO_TEXT = /(?![\t\n\f\r])\p{Cc}/u
 
+/** Thrown for a file that is, or becomes, larger than its limit. */
+export class OversizeError extends Error {
+  constructor(readonly maxBytes: number) {
+    super(`more than ${maxBytes} bytes`)
+  }
+}
+
 /** A file that a download fills, in as many requests as it takes. */
 export class DownloadPart {
   readonly #file: FileHandle
+  readonly #maxBytes: number
   #writtenBytes = 0
   /** Announced length, or null. */
   #totalBytes: number | null = null
@@ -22,8 +30,9 @@ export class DownloadPart {
   #validator: string | null = null
   #isEncoded = false
 
-  constructor(file: FileHandle) {
+  constructor(file: FileHandle, maxBytes = Number.POSITIVE_INFINITY) {
     this.#file = file
+    this.#maxBytes = maxBytes
   }
 
   get writtenBytes(): number {
@@ -44,7 +53,13 @@ export class DownloadPart {
     this.#isEncoded = false
   }
 
-  /** Sends one GET for the bytes after the part. @returns the length of the file, which is complete @throws {HttpFault} */
+  /**
+   * Sends one GET for the bytes after the part.
+   *
+   * @returns the length of the file, which is complete
+   * @throws {HttpFault}
+   * @throws {OversizeError}
+   */
   async complete(
     url: URL,
     { transport }: TransferContext,
@@ -53,6 +68,10 @@ export class DownloadPart {
     const headers = rangeHeaders(this.#writtenBytes, this.#validator)
     const answer = await transport.getStream({ operation: 'download', url: url.href, headers, signal })
     await this.#begin(answer)
+    if ((this.#totalBytes ?? 0) > this.#maxBytes) {
+      answer.discard()
+      throw new OversizeError(this.#maxBytes)
+    }
     for await (const chunk of plainBytes(answer)) {
       if (this.#writtenBytes === 0 && HTML_START.test(chunk.toString('latin1', 0, 64))) throw webPage(answer)
       await this.#write(chunk)
@@ -104,6 +123,7 @@ export class DownloadPart {
   }
 
   async #write(chunk: Buffer): Promise<void> {
+    if (this.#writtenBytes + chunk.length > this.#maxBytes) throw new OversizeError(this.#maxBytes)
     for (let offset = 0; offset < chunk.length; ) {
       const at = this.#writtenBytes + offset
       const { bytesWritten } = await this.#file.write(chunk, offset, chunk.length - offset, at)

@@ -6,6 +6,7 @@ import type { VoiceCut } from '../../media/voice-cut.js'
 import { valueSha256 } from '../file-identity.js'
 import type { StageSlots } from '../stage-slots.js'
 import { lastingAddress } from '../web-address.js'
+import { largestAnswerBytes } from './largest-answer.js'
 import type { VoiceRequest } from './voice-service.js'
 
 interface RequestOptions {
@@ -27,6 +28,7 @@ export function voiceOfCut(
     judge: (audioPath, signal) => slots.local.run(() => alignVoice(cut, audioPath, { signal }), signal),
     voiceHash: cut.voiceHash,
     sec: cut.sampleCount / cut.sampleRate,
+    maxBytes: largestAnswerBytes(cut),
     source: { kind: 'upload', path: cut.path, clientFileId: cutName(input, cut) },
   }
 }

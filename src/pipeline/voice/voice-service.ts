@@ -40,6 +40,8 @@ export interface VoiceRequest<Judged> {
   readonly outputType: OutputType | null
   /** Seconds charged for its start. */
   readonly sec: number
+  /** Length above which a download cannot be its regenerated audio; absent if the length of the voice is unknown. */
+  readonly maxBytes?: number
   /** Path for the regenerated audio; must not exist. */
   readonly audioPath: string
   /** Decodes and compares audio before it is cached. @throws {VerificationError} if it is unusable */

@@ -224,11 +224,11 @@ export class VoiceSteps<Judged> {
     const { slots } = this.#context
     const { signal } = this.#held
     const client = await this.#context.client()
-    const { audioPath } = this.#request
+    const { audioPath, maxBytes } = this.#request
     const onProgress = ({ transferredBytes, totalBytes }: TransferProgress) =>
       totalBytes !== null && this.#report('download', (100 * transferredBytes) / totalBytes)
     try {
-      await slots.transfers.run(() => client.download(fileId, audioPath, { signal, onProgress }), signal)
+      await slots.transfers.run(() => client.download(fileId, audioPath, { signal, onProgress, maxBytes }), signal)
     } catch (error) {
       // The service deleted the output after its retention time. The next run has it regenerated again.
       if (isEndOfFile(error)) await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
