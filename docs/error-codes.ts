@@ -242,7 +242,7 @@ export const ERROR_CODES = {
   ERR_UNREADABLE: ['PrecheckError', 'The file cannot be decoded.', 'Check that it is complete and plays.'],
   ERR_UNSUPPORTED_CODEC: ['PrecheckError', 'The service does not accept the codec.', 'Convert the audio.'],
   ERR_UNSUPPORTED_CONTAINER: ['PrecheckError', 'The container is not supported.', 'Remux the file.'],
-  ERR_UPLOAD_LINK_EXPIRED: ['TransientError', 'Each upload link expired before the upload ended.', 'Check the clock and the network, then try again.'],
+  ERR_UPLOAD_LINK_EXPIRED: ['TransientError', 'The storage refuses each upload link, perhaps because it has expired.', 'Check the clock and the network, then try again.'],
   ERR_USAGE: ['UsageError', 'The command line is wrong.', 'See `voxmux COMMAND --help`.'],
   ERR_VERIFY_FAILED: ['VerificationError', 'The finished file is not what was planned; nothing was published.', 'Report it with the message.'],
   ERR_VETOED: ['PrecheckError', 'An extension refuses the file.', 'Follow the reason in the message.'],

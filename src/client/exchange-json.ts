@@ -47,13 +47,24 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Returns `message`, `error_description` (OAuth) or `error`. A page of HTML would not help the user. */
-function wordsOf(text: string): string {
+/** Message of a storage: `<Error><Code>…</Code><Message>…</Message></Error>`. */
+const STORAGE_MESSAGE = /^\uFEFF?\s*<(?:\?xml|Error\b).*?<Message>([^<]*)</s
+
+/**
+ * Returns `message`, `error_description` (OAuth) or `error` of JSON, or the message of a storage. A page of HTML would not
+ * help the user.
+ */
+export function wordsOf(text: string): string {
   const parsed = operationMessageSchema.safeParse(parseJson(text))
-  if (!parsed.success) return ''
-  const { message, error, error_description: description } = parsed.data
-  const words = message ?? (typeof description === 'string' ? description : error) ?? ''
-  return words.split(/[\r\n]/, 1)[0]?.replace(/\.\s*$/, '') ?? ''
+  const { message, error, error_description: description } = parsed.success ? parsed.data : {}
+  const words =
+    message ?? (typeof description === 'string' ? description : error) ?? STORAGE_MESSAGE.exec(text)?.[1] ?? ''
+  return (
+    words
+      .trim()
+      .split(/[\r\n]/, 1)[0]
+      ?.replace(/\.\s*$/, '') ?? ''
+  )
 }
 
 function mask(text: string, secrets: readonly string[]): string {

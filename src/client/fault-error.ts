@@ -2,8 +2,13 @@ import { fileErrorInfo } from '../contract/index.js'
 import { AccessError, JobFailedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
 import type { HttpFault } from './http-fault.js'
 
-/** Statuses with which storage refuses a signed link. */
-export const LINK_REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410])
+/** Statuses with which storage refuses a signed link. Some storages answer an expired one with 400. */
+const DOWNLOAD_REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410])
+
+/** True if storage refuses the link of a download. Another one may help. */
+export function refusesLink({ operation, reason, status = 0 }: HttpFault): boolean {
+  return operation === 'download' && reason === 'status' && DOWNLOAD_REFUSED.has(status)
+}
 
 /**
  * Converts a fault to an error for users.
@@ -74,7 +79,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
       remedies: [`Check the address of the service, then run the same command again. ${kept(fault)}`],
     })
   }
-  if (fault.operation === 'download' && LINK_REFUSED.has(status)) {
+  if (refusesLink(fault)) {
     return new TransientError('ERR_DOWNLOAD_LINK_REFUSED', `${host} refused every new download link (${status}).`, {
       cause: fault,
       remedies: ['Run the same command again in a few minutes. Voices that are paid for are kept.'],
@@ -88,9 +93,14 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
     })
   }
   if (redirects(fault)) {
+    const isLink = fault.operation === 'upload'
     return new UsageError('ERR_WRONG_ADDRESS', `${host} responded to ${fault.operation} with a redirect (${status}).`, {
       cause: fault,
-      remedies: ['Configure the address to which it redirects.'],
+      remedies: [
+        isLink
+          ? 'Check that no proxy stands in the way, or ask the operator of the service for upload links without a redirect.'
+          : 'Configure the address to which it redirects.',
+      ],
     })
   }
   const starting = fault.operation === 'startProcess'
@@ -108,7 +118,10 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
       return withFileError(fault, starting ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED', host, -10)
     case 404:
       return withFileError(fault, 'ERR_NOT_FOUND', host, -11)
+    case 413:
+      return withFileError(fault, 'ERR_REQUEST_REFUSED', host, -13)
     case 409:
+      if (fault.operation === 'upload') return refused(fault, host)
       return new JobFailedError(
         starting ? 'ERR_START_CONFLICT' : 'ERR_REQUEST_REFUSED',
         `${host} reported a conflict at ${fault.operation}${words}.`,
@@ -125,7 +138,11 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
 function refused(fault: HttpFault, host: string): JobFailedError {
   const words = detailWords(fault)
   const code = fault.reason === 'start-error' ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED'
-  return new JobFailedError(code, `${host} refused ${fault.operation} (${fault.status})${words}.`, { cause: fault })
+  const remedies = ['Report the request and its status to the operator of the service, or of the proxy before it.']
+  return new JobFailedError(code, `${host} refused ${fault.operation} (${fault.status})${words}.`, {
+    cause: fault,
+    remedies,
+  })
 }
 
 function authFailed(fault: HttpFault, host: string): AccessError {
@@ -139,7 +156,12 @@ function authFailed(fault: HttpFault, host: string): AccessError {
   })
 }
 
-function withFileError(fault: HttpFault, code: `ERR_${string}`, host: string, errorCode: -10 | -11): JobFailedError {
+function withFileError(
+  fault: HttpFault,
+  code: `ERR_${string}`,
+  host: string,
+  errorCode: -10 | -11 | -13,
+): JobFailedError {
   const info = fileErrorInfo(errorCode)
   const words = detailWords(fault)
   return new JobFailedError(code, `${host} refused ${fault.operation}, ${info.meaning.replace(/\.$/, '')}${words}.`, {

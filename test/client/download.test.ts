@@ -214,13 +214,16 @@ describe('a 404 for the link of a succeeded file', () => {
 })
 
 describe('a download link that is no longer good', () => {
-  test.for([401, 403, 404, 410])('a %i: another is asked for', async (status, { server, client, finished, dir }) => {
-    const { fileId, content } = await finished(1000)
-    server.fail('download', { kind: 'status', status })
-    await client.download(fileId, join(dir, 'out'))
-    expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
-    expect(server.calls).toMatchObject({ download: 2, getOutputFileUrl: 2 })
-  })
+  test.for([400, 401, 403, 404, 410])(
+    'a %i: another is asked for',
+    async (status, { server, client, finished, dir }) => {
+      const { fileId, content } = await finished(1000)
+      server.fail('download', { kind: 'status', status })
+      await client.download(fileId, join(dir, 'out'))
+      expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+      expect(server.calls).toMatchObject({ download: 2, getOutputFileUrl: 2 })
+    },
+  )
 
   test('past its expiry: another is asked for before it is used', async ({ server, client, finished, dir }) => {
     const { fileId } = await finished(1000)
@@ -250,7 +253,8 @@ describe('a download that fails', () => {
     [{ kind: 'reset' }, 'ERR_SERVICE_UNREACHABLE'],
     [{ kind: 'status', status: 403 }, 'ERR_DOWNLOAD_LINK_REFUSED'],
     [{ kind: 'status', status: 404 }, 'ERR_DOWNLOAD_LINK_REFUSED'],
-    [{ kind: 'status', status: 400 }, 'ERR_REQUEST_REFUSED'],
+    [{ kind: 'status', status: 400 }, 'ERR_DOWNLOAD_LINK_REFUSED'],
+    [{ kind: 'status', status: 418 }, 'ERR_REQUEST_REFUSED'],
   ] as [Fault, string][])(
     'for good with %j leaves nothing behind',
     async ([fault, code], { server, client, finished, dir }) => {

@@ -69,11 +69,41 @@ describe('an upload', () => {
     expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4 })
   })
 
-  test('refused for another reason is final', async ({ server, client, file }) => {
+  test.for([409, 412])(
+    'whose response was lost is stored if the storage then says %i',
+    async (status, { server, client, file }) => {
+      const { path, content } = await file(1000)
+      server.fail('upload', { kind: 'reset-after' })
+      server.fail('upload', { kind: 'status', status })
+      await client.upload(await client.registerFile({ clientFileId: 'a' }), path)
+      expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
+      server.fail('upload', { kind: 'status', status })
+      const first = await errorOf(client.upload(await client.registerFile({ clientFileId: 'b' }), path))
+      expect(first).toMatchObject({ code: 'ERR_REQUEST_REFUSED', exitCode: 1 })
+    },
+  )
+
+  test('too large for a proxy on the way is named so', async ({ server, client, file }) => {
+    server.fail('upload', { kind: 'status', status: 413 })
+    const error = await errorOf(client.registerAndUpload({ clientFileId: 'a' }, (await file(10)).path))
+    expect(error).toMatchObject({ code: 'ERR_REQUEST_REFUSED', errorCode: -13, exitCode: 1 })
+    expect(error).toMatchObject({ remedies: [expect.any(String), expect.stringContaining('--chunk')] })
+  })
+
+  test('is not told to configure the address of a storage that redirects', async ({ server, client, file }) => {
+    server.fail('upload', { kind: 'answer', status: 307, headers: { location: '/elsewhere' }, body: '' })
+    const error = await errorOf(client.registerAndUpload({ clientFileId: 'a' }, (await file(10)).path))
+    expect(error).toMatchObject({ code: 'ERR_WRONG_ADDRESS', remedies: [expect.stringContaining('proxy')] })
+  })
+
+  test('refused for another reason is final, with the words of the storage', async ({ server, client, file }) => {
     const { path } = await file(10)
-    server.fail('upload', { kind: 'status', status: 400 })
+    const body =
+      '<?xml version="1.0"?><Error><Code>MissingHeader</Code><Message>A header is missing.\nId: 7</Message></Error>'
+    server.fail('upload', { kind: 'answer', status: 400, body })
     const error = await errorOf(client.upload(await client.registerFile({ clientFileId: 'a' }), path))
     expect(error).toMatchObject({ code: 'ERR_REQUEST_REFUSED', exitCode: 1 })
+    expect(error.message).toMatch(/refused upload \(400\): A header is missing\.$/)
     expect(server.calls.upload).toBe(1)
   })
 
@@ -172,6 +202,18 @@ describe('an upload link that is no longer good', () => {
     expect(error.code).toBe('ERR_UPLOAD_LINK_EXPIRED')
     expect(error.message).toContain('the clock of this machine is 60 minutes ahead of the clock of the service')
     expect((error as unknown as { remedies: string[] }).remedies[0]).toMatch(/^Set the clock/)
+  })
+
+  test('is one for which the storage says so with a 400', async ({ server, client, file }) => {
+    const body = '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>'
+    server.fail('upload', { kind: 'answer', status: 400, body })
+    const registered = await client.registerAndUpload({ clientFileId: 'a' }, (await file(10)).path)
+    expect(registered.file_id).toBe(server.files[1]?.id)
+    server.fail('upload', { kind: 'answer', status: 400, body })
+    const error = await errorOf(client.upload(registered, (await file(10)).path))
+    expect(error.message).toContain(
+      `refused the upload link of file id ${registered.file_id} (400, The provided token has expired).`,
+    )
   })
 
   test('upload alone says it, to be registered again by the caller', async ({ server, client, file }) => {

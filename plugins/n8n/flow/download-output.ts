@@ -1,7 +1,7 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow'
 import { safeAddress } from '../../../src/client/address.js'
 import { statusFault } from '../../../src/client/exchange-json.js'
-import { faultError, LINK_REFUSED } from '../../../src/client/fault-error.js'
+import { faultError, refusesLink } from '../../../src/client/fault-error.js'
 import { HttpFault } from '../../../src/client/http-fault.js'
 import { networkFault } from '../../../src/client/network-fault.js'
 import { pauseMs } from '../../../src/client/retry.js'
@@ -37,7 +37,7 @@ export async function downloadOutput(
       return data
     } catch (thrown) {
       if (!(thrown instanceof HttpFault)) throw thrown
-      const isRefused = thrown.reason === 'status' && LINK_REFUSED.has(thrown.status ?? 0)
+      const isRefused = refusesLink(thrown)
       if (!(isRefused || thrown.transient) || attempt >= options.retry.limit) throw faultError(thrown, link.host)
       await sleep(pauseMs(thrown, attempt, options.retry), signal)
     }

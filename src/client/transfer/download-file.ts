@@ -5,7 +5,7 @@ import { throwIfAborted } from '../../core/abort.js'
 import { TransientError, toVoxmuxError } from '../../core/errors.js'
 import { sleep } from '../../core/time.js'
 import { safeAddress } from '../address.js'
-import { faultError, LINK_REFUSED } from '../fault-error.js'
+import { faultError, refusesLink } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { pauseMs } from '../retry.js'
 import type { ServiceApi } from '../service-api.js'
@@ -95,7 +95,7 @@ async function fill(
       // New bytes are progress: a long file over a bad line may break any number of times.
       if (writtenBytes > furthestBytes) attempt = 0
       furthestBytes = Math.max(furthestBytes, writtenBytes)
-      const refused = thrown.reason === 'status' && LINK_REFUSED.has(thrown.status ?? 0)
+      const refused = refusesLink(thrown)
       if (!(refused || thrown.transient) || attempt >= context.retry.limit) throw faultError(thrown, link.url.host)
       const delayMs = pauseMs(thrown, attempt, context.retry)
       context.logger.debug({ fault: thrown.message, attempt, delayMs, at: writtenBytes }, 'Download resumed')

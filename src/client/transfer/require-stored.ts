@@ -1,9 +1,14 @@
 import type { RegisteredFile } from '../../contract/index.js'
 import { TransientError } from '../../core/errors.js'
-import { statusFault } from '../exchange-json.js'
-import { LINK_REFUSED } from '../fault-error.js'
+import { redactText } from '../../core/redact.js'
+import { statusFault, wordsOf } from '../exchange-json.js'
 import { HttpFault } from '../http-fault.js'
 import type { TextAnswer } from '../transport.js'
+
+/** Statuses with which storage refuses a signed link. */
+const LINK_REFUSED: ReadonlySet<number> = new Set([401, 403, 404, 410])
+/** Some storages answer an expired link with 400, as they do a malformed request. */
+const EXPIRED = /expired|signature|authenticat/i
 
 /** Smallest difference that matters to signed links, which live for minutes to hours. */
 const NOTABLE_MS = 2 * 60_000
@@ -19,20 +24,35 @@ export const HTML_TYPE = /^\s*(text\/html|application\/xhtml\+xml)/i
  * @throws {HttpFault} for every other response but a success
  */
 export function requireStored(answer: TextAnswer, registered: RegisteredFile, input: string): void {
-  if (LINK_REFUSED.has(answer.status)) throw linkExpired(registered, input, clockNote(answer.headers.date))
-  if (answer.status < 200 || answer.status > 299) throw statusFault('upload', answer)
+  const { status, text } = answer
+  if (LINK_REFUSED.has(status) || (status === 400 && EXPIRED.test(text))) throw linkRefused(answer, registered, input)
+  if (status < 200 || status > 299) throw statusFault('upload', answer)
   if (HTML_TYPE.test(answer.headers['content-type'] ?? '')) {
     const detail = 'a web page instead of a response of the storage'
     throw new HttpFault({ operation: 'upload', reason: 'bad-answer', detail })
   }
 }
 
-function linkExpired(registered: RegisteredFile, input: string, clock: ClockNote | undefined): TransientError {
-  const message = `The upload link for file id ${registered.file_id} has expired${clock ? `; ${clock.words}` : ''}.`
-  return new TransientError('ERR_UPLOAD_LINK_EXPIRED', message, {
-    input,
-    remedies: [...(clock ? [clock.remedy] : []), 'Register the file again.'],
-  })
+function linkRefused(
+  { status, text, headers }: TextAnswer,
+  { file_id, file_upload_link }: RegisteredFile,
+  input: string,
+): TransientError {
+  const clock = clockNote(headers.date)
+  const words = [status, ...[redactText(wordsOf(text)), clock?.words].filter(Boolean)].join(', ')
+  const { host } = new URL(file_upload_link)
+  return new TransientError(
+    'ERR_UPLOAD_LINK_EXPIRED',
+    `${host} refused the upload link of file id ${file_id} (${words}).`,
+    {
+      input,
+      remedies: [
+        ...(clock ? [clock.remedy] : []),
+        'Run the same command again in a few minutes: it registers the file again.',
+        'If it stays so, check that no proxy or firewall refuses uploads.',
+      ],
+    },
+  )
 }
 
 /** Reports that the clocks of this machine and of the service differ. */

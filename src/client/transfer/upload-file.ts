@@ -31,6 +31,9 @@ export interface TransferContext {
 
 const CHUNK_BYTES = 256 * 1024
 
+/** Conflict, and a precondition that failed. */
+const WRITTEN_ALREADY: ReadonlySet<number> = new Set([409, 412])
+
 /**
  * Streams a file from disk to its signed upload link. Restarts from the beginning after each fault.
  *
@@ -47,7 +50,8 @@ export async function uploadFile(
 ): Promise<void> {
   const link = safeAddress(registered.file_upload_link, 'The upload link')
   const contentLength = await fileSize(path)
-  const exchange = async () => {
+  let mayBeStored = false
+  const send = async () => {
     // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.
     const answer = await context.transport.putStream({
       operation: 'upload',
@@ -57,7 +61,17 @@ export async function uploadFile(
       contentLength,
       signal,
     })
+    // A storage that writes a file only once has it from a try whose response was lost.
+    if (mayBeStored && WRITTEN_ALREADY.has(answer.status)) return
     requireStored(answer, registered, path)
+  }
+  const exchange = async () => {
+    try {
+      await send()
+    } catch (thrown) {
+      if (thrown instanceof HttpFault && thrown.ambiguous) mayBeStored = true
+      throw thrown
+    }
   }
   try {
     await withRetries(exchange, { ...context, signal })
