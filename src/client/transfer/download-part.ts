@@ -98,13 +98,21 @@ export class DownloadPart {
     const { headers } = answer
     const range = headers['content-encoding'] ? undefined : contentRange(headers['content-range'])
     const isNext = range?.startByte === this.#writtenBytes
-    if (range && isNext && (this.#totalBytes ?? range.totalBytes) === range.totalBytes) {
+    const isSame = (this.#totalBytes ?? range?.totalBytes) === range?.totalBytes && this.#isSameFile(headers)
+    if (range && isNext && isSame) {
       this.#totalBytes = range.totalBytes
       return
     }
     answer.discard()
     await this.restart()
     throw badDownload('the response is another part of the file')
+  }
+
+  /** Not every storage obeys If-Range: a part may be of a file that was replaced by one of the same length. */
+  #isSameFile(headers: StreamAnswer['headers']): boolean {
+    const { etag, 'last-modified': lastModified } = headers
+    const validator = this.#validator?.startsWith('"') ? etag : lastModified
+    return this.#validator === null || validator === undefined || validator === this.#validator
   }
 
   async #takeWhole(answer: StreamAnswer): Promise<void> {
