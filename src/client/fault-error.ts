@@ -1,6 +1,7 @@
 import { fileErrorInfo } from '../contract/index.js'
 import { AccessError, JobFailedError, TransientError, UsageError, type VoxmuxError } from '../core/errors.js'
 import type { HttpFault } from './http-fault.js'
+import { insecureRemedy } from './insecure-connection.js'
 
 /** Statuses with which storage refuses a signed link. Some storages answer an expired one with 400. */
 const DOWNLOAD_REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404, 410])
@@ -35,7 +36,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
     case 'insecure':
       return new UsageError('ERR_INSECURE_ADDRESS', `The connection to ${host} is not secure${words}.`, {
         cause: fault,
-        remedies: ['If your own authority issued the certificate, set NODE_EXTRA_CA_CERTS to its file.'],
+        remedies: [insecureRemedy(fault.detail)],
       })
     case 'bad-answer':
       return new TransientError('ERR_BAD_ANSWER', `${host} sent an invalid response to ${fault.operation}${words}.`, {

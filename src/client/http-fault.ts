@@ -4,7 +4,7 @@ import { redactText } from '../core/redact.js'
  * Why a request failed.
  * - `unsent`: no connection was made, so the service did not receive it
  * - `network`: the connection broke; `timeout`: it stayed silent
- * - `insecure`: the certificate was rejected, or a redirect led to plain http
+ * - `insecure`: the certificate was rejected, the two sides have no TLS in common, or a redirect led to plain http
  * - `status`: an unsuccessful HTTP status; `bad-answer`: a success whose body breaks the contract
  * - `start-error`: a 200 of startProcess with an `error` (`status` is its code)
  */

@@ -46,3 +46,19 @@ describe('a page in place of a download', () => {
     expect((await readdir(dir)).sort()).toEqual(['input-1.bin', 'out'])
   })
 })
+
+describe('a part of another file', () => {
+  test('that has replaced it is not joined to it, even by a storage without If-Range', async ({
+    server,
+    client,
+    finished,
+    dir,
+  }) => {
+    const { fileId, content } = await finished(SIZE)
+    server.fail('download', { kind: 'truncated', bytes: 100_000 })
+    const headers = { etag: '"another"', 'content-range': `bytes 100000-${SIZE - 1}/${SIZE}` }
+    server.fail('download', { kind: 'answer', status: 206, headers, body: 'x'.repeat(SIZE - 100_000) })
+    await client.download(fileId, join(dir, 'out'))
+    expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+  })
+})

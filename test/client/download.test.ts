@@ -65,20 +65,6 @@ describe('a download', () => {
     expect(server.calls.getOutputFileUrl).toBe(1)
   })
 
-  test('starts anew with a part of a file that was replaced, from a storage without If-Range', async ({
-    server,
-    client,
-    finished,
-    dir,
-  }) => {
-    const { fileId, content } = await finished(SIZE)
-    server.fail('download', { kind: 'truncated', bytes: 100_000 })
-    const headers = { etag: '"another"', 'content-range': `bytes 100000-${SIZE - 1}/${SIZE}` }
-    server.fail('download', { kind: 'answer', status: 206, headers, body: 'x'.repeat(SIZE - 100_000) })
-    await client.download(fileId, join(dir, 'out'))
-    expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
-  })
-
   test('is resumed without a validator by the length alone', async ({ server, client, finished, dir }) => {
     const { fileId, content } = await finished(SIZE)
     server.storage.validators = false

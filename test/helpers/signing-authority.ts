@@ -8,13 +8,21 @@ export interface TestSigner {
   readonly key: string
 }
 
+interface SignOptions {
+  readonly usage?: string
+  readonly days?: number
+  readonly key?: string
+  /** Name of a server that the certificate is for. */
+  readonly host?: string
+}
+
 /** A private certificate authority in a folder. */
 export interface TestAuthority {
   /** Its certificate as PEM: the trust list. */
   readonly trust: string
   readonly trustFile: string
   /** Makes a certificate that C2PA accepts, unless its usage or its days say otherwise. */
-  sign(name: string, options?: { readonly usage?: string; readonly days?: number; readonly key?: string }): TestSigner
+  sign(name: string, options?: SignOptions): TestSigner
 }
 
 /** Makes an authority with openssl. */
@@ -36,12 +44,13 @@ export function makeAuthority(folder: string): TestAuthority {
   return {
     trust: readFileSync(trustFile, 'utf8'),
     trustFile,
-    sign(name, { usage = 'emailProtection', days = 30, key: kind = ec } = {}) {
+    sign(name, { usage = 'emailProtection', days = 30, key: kind = ec, host } = {}) {
       const key = newKey(`${name}.key`, kind)
       const [request, cert, extensions] = [file(`${name}.csr`), file(`${name}.pem`), file(`${name}.ext`)]
       openssl('req', '-new', '-key', key, '-subj', `/O=Test archive/CN=${name}`, '-out', request)
       const lines = ['basicConstraints=critical,CA:FALSE', 'keyUsage=critical,digitalSignature']
-      writeFileSync(extensions, [...lines, `extendedKeyUsage=${usage}`, 'authorityKeyIdentifier=keyid', ''].join('\n'))
+      const more = [`extendedKeyUsage=${usage}`, ...(host ? [`subjectAltName=DNS:${host}`] : [])]
+      writeFileSync(extensions, [...lines, ...more, 'authorityKeyIdentifier=keyid', ''].join('\n'))
       const by = ['-CA', trustFile, '-CAkey', authorityKey, '-CAcreateserial', '-days', String(days)]
       openssl('x509', '-req', '-in', request, ...by, '-extfile', extensions, '-out', cert)
       return { cert, key }

@@ -120,6 +120,14 @@ describe('an account that is not served', () => {
   })
 })
 
+/** A registration whose link would be sent in plain text. */
+const insecureLink = {
+  registered_file: {
+    ...{ file_id: 'f', client_file_id: 'a 0:00.000-0:01.000.flac', file_name: 'a' },
+    ...{ file_upload_link: 'http://storage.example.org/f', file_upload_expiry: 4_000_000_000 },
+  },
+}
+
 describe('a service that is away', () => {
   const HOUR_MS = 3_600_000
   const isWaiting = (job: Job) =>
@@ -147,6 +155,19 @@ describe('a service that is away', () => {
     server.heal()
     for (const job of made) expect(await ended(job, 'done')).toMatchObject({ attempts: 2, error: null })
     expect(server.charges).toBe(made.length)
+  })
+
+  it.each([
+    ['ERR_WRONG_ADDRESS', { kind: 'answer', status: 302, headers: { location: '/sign-in' }, body: '' }],
+    ['ERR_INSECURE_ADDRESS', { kind: 'answer', body: insecureLink }],
+  ] as const)('because of %s fails no file', async (code, fault) => {
+    bench.server.fail('registerFile', fault, Number.POSITIVE_INFINITY)
+    const job = await queue(clip('a.wav', 1))
+    work({ retryDelay: () => HOUR_MS })
+    await until(async () => (await store().get(job.id))?.error?.code === code)
+    expect(await store().get(job.id)).toMatchObject({ status: 'queued' })
+    bench.server.heal()
+    expect(await ended(job, 'done')).toMatchObject({ error: null })
   })
 
   it('is told from a fault of one file, which waits for its own time while others get through', async () => {

@@ -8,17 +8,22 @@ import { concernsAccount } from './job-outcome.js'
 
 /** Faults of a place that a person repairs without telling voxmux. A daemon retries on its own. */
 const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED', 'ERR_CACHE_DIR'])
+/** Faults of the way to the service, not of a file, that its operator repairs: a certificate, a redirect. */
+const REPAIRED_AT_SERVICE: ReadonlySet<string> = new Set(['ERR_INSECURE_ADDRESS', 'ERR_WRONG_ADDRESS'])
 /** Spread of the jobs that wait for the next day, so that they do not all start in its first second. */
 const NEW_DAY_SPREAD_MS = 60_000
 
 /**
- * Translates a fault for a daemon, which is more patient than a command. It waits for an unwritable folder and for a
- * share that is away, whatever fault they caused.
+ * Translates a fault for a daemon, which is more patient than a command. It waits for an unwritable folder, for a
+ * service whose certificate has expired, and for a share that is away, whatever fault they caused.
  */
 export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job): Promise<VoxmuxError> {
   if (![1, 2, 5, 7].includes(error.exitCode)) return error
   const { message, cause, remedies } = error
-  if (REPAIRED_IN_PLACE.has(error.code)) return new TransientError(error.code, message, { cause, input, remedies })
+  // A web address that is an input may be at fault itself.
+  const isServices = REPAIRED_AT_SERVICE.has(error.code) && !isWebAddress(input)
+  if (REPAIRED_IN_PLACE.has(error.code) || isServices)
+    return new TransientError(error.code, message, { cause, input, remedies })
   const outputAway = error.exitCode === 5 || output === null ? undefined : await outputFault(output, error)
   if (outputAway) return outputAway
   if (isWebAddress(input)) return error

@@ -6,7 +6,10 @@ import type { JobStore } from '../../ledger/index.js'
 import { BackgroundLoop } from './background-loop.js'
 
 /** Faults of the service or of the connection to it. */
-const SERVICE_CODES: readonly string[] = ['ERR_SERVICE_UNREACHABLE', 'ERR_SERVICE_BUSY', 'ERR_BAD_ANSWER']
+const SERVICE_CODES: readonly string[] = [
+  ...['ERR_SERVICE_UNREACHABLE', 'ERR_SERVICE_BUSY', 'ERR_BAD_ANSWER'],
+  ...['ERR_INSECURE_ADDRESS', 'ERR_WRONG_ADDRESS'],
+]
 
 interface ServiceReturnOptions {
   readonly jobs: Pick<JobStore, 'expedite'>

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import { copyFileSync, readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type ServerOptions } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { fixture } from '../helpers/job-bench.js'
+import { type TestFolder, testFolder } from '../helpers/media-factory.js'
+import { makeAuthority, type TestAuthority, type TestSigner } from '../helpers/signing-authority.js'
+import { runCli } from '../helpers/voxmux-cli.js'
+
+let folder: TestFolder
+let authority: TestAuthority
+beforeAll(async () => {
+  folder = await testFolder()
+  authority = makeAuthority(folder.path)
+  copyFileSync(fixture('speech.wav'), folder.file('speech.wav'))
+})
+afterAll(() => folder.remove())
+
+const signed = (name: string, host: string, days = 30) => authority.sign(name, { usage: 'serverAuth', host, days })
+const withCert = ({ cert, key }: TestSigner, options: ServerOptions = {}) =>
+  createServer({ cert: readFileSync(cert), key: readFileSync(key), ...options }, (_, response) => void response.end())
+
+/** Runs a job with a service behind a server. @returns its end, and how many connections it opened */
+async function runAgainst(server: Server, extraCerts?: string) {
+  let connections = 0
+  server.on('connection', () => void connections++)
+  server.on('tlsClientError', () => {})
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void server.close())
+  const address = `https://localhost:${(server.address() as AddressInfo).port}`
+  const env = {
+    ...{ HOME: folder.path, VOXMUX_STATE_DIR: folder.file('state') },
+    ...{ VOXMUX_BASE_URL: address, VOXMUX_AUTH_URL: address, VOXMUX_TENANT_ID: 't' },
+    ...{ VOXMUX_CLIENT_ID: 'c', VOXMUX_CLIENT_SECRET: 'secret', VOXMUX_SCOPE: 'api://t/.default' },
+    ...(extraCerts && { NODE_EXTRA_CA_CERTS: extraCerts }),
+  }
+  const { exitCode, stderr } = await runCli(['speech.wav', '--progress', 'none'], { cwd: folder.path, env })
+  return { exitCode, stderr, connections }
+}
+
+const CASES: readonly [string, () => Server, 'trusted' | 'unknown', RegExp, RegExp][] = [
+  [
+    'a certificate of an unknown authority',
+    () => withCert(signed('own', 'localhost')),
+    'unknown',
+    /first certificate|local issuer/,
+    /NODE_EXTRA_CA_CERTS/,
+  ],
+  [
+    'a certificate that has expired',
+    () => withCert(signed('old', 'localhost', -1)),
+    'trusted',
+    /certificate has expired/,
+    /clock of this machine.*renew/,
+  ],
+  [
+    'the certificate of another host',
+    () => withCert(signed('other', 'other.example')),
+    'trusted',
+    /does not match certificate/,
+    /Check the address.*login page/,
+  ],
+  [
+    'nothing newer than TLS 1.1',
+    () => {
+      const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+      return withCert(signed('weak', 'localhost'), old)
+    },
+    'trusted',
+    /\((tlsv1 alert protocol version|[\w/ ]*unsupported protocol)\)/,
+    /TLS 1\.2/,
+  ],
+  [
+    'plain http on its port',
+    () => createHttpServer((_, response) => void response.end()),
+    'trusted',
+    /\((wrong version number|packet length too long)\)/,
+    /Check the port.*does not speak TLS/,
+  ],
+  [
+    'a wish for a certificate of the client',
+    () => {
+      const ca = readFileSync(authority.trustFile)
+      return withCert(signed('mutual', 'localhost'), { requestCert: true, rejectUnauthorized: true, ca })
+    },
+    'trusted',
+    /certificate required/,
+    /certificate of the client/,
+  ],
+]
+
+it.each(CASES)('%s ends a command at the first try', async (_, open, trust, words, remedy) => {
+  const { exitCode, stderr, connections } = await runAgainst(
+    open(),
+    trust === 'trusted' ? authority.trustFile : undefined,
+  )
+  expect(stderr).toMatch(words)
+  expect(stderr).toMatch(remedy)
+  expect(stderr).not.toMatch(/openssl|SSL routines|u000a/)
+  expect({ exitCode, connections }).toEqual({ exitCode: 2, connections: 1 })
+})
