@@ -30,7 +30,10 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
         `${host} could not be reached for ${fault.operation}${words}.`,
         {
           cause: fault,
-          remedies: [`Check the address and the network, then run the same command again. ${kept(fault)}`],
+          remedies: [
+            `Check the address and the network, then run the same command again. ${kept(fault)}`,
+            ...unusedProxy(process.env),
+          ],
         },
       )
     case 'insecure':
@@ -49,6 +52,13 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
     default:
       return fault.reason satisfies never
   }
+}
+
+/** Node uses the proxy of the environment only if it is told to. */
+function unusedProxy(env: NodeJS.ProcessEnv): string[] {
+  const name = ['HTTPS_PROXY', 'https_proxy'].find((variable) => env[variable])
+  if (name === undefined || env.NODE_USE_ENV_PROXY === '1') return []
+  return [`If the service is behind the proxy of ${name}, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24.5 or newer).`]
 }
 
 /** Operations on a file that is started, and so paid for. */

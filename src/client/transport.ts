@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, type IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { CancelableRequest, OptionsInit, Request, Response } from 'got'
 import { throwIfAborted } from '../core/abort.js'
@@ -16,6 +16,8 @@ const USER_AGENT = `voxmux/${voxmuxVersion()}`
 /** Responses of API and storage are small. A larger one is not read to its end. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_REDIRECTS = 5
+/** Time for which an unused connection stays open: that of Node's default agent. */
+const IDLE_SOCKET_MS = 5000
 
 export interface Exchange {
   /** Name of the request in faults: an operation, `token`, `upload` or `download`. */
@@ -96,6 +98,8 @@ type Client = Awaited<ReturnType<typeof openClient>>
 async function openClient() {
   await loadTransport()
   return library.got.extend({
+    // Plain http stays on this machine. Node's default agent would send it to the proxy of the environment.
+    agent: { http: new Agent({ keepAlive: true, timeout: IDLE_SOCKET_MS }) },
     retry: { limit: 0 },
     throwHttpErrors: false,
     followRedirect: false,

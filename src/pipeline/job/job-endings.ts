@@ -14,8 +14,8 @@ const REPAIRED_AT_SERVICE: ReadonlySet<string> = new Set(['ERR_INSECURE_ADDRESS'
 const NEW_DAY_SPREAD_MS = 60_000
 
 /**
- * Translates a fault for a daemon, which is more patient than a command. It waits for an unwritable folder, for a
- * service whose certificate has expired, and for a share that is away, whatever fault they caused.
+ * Translates a fault for a daemon, which is more patient than a command. It waits for an unwritable folder and for a
+ * share that is away, whatever fault they caused. It also waits until an expired certificate is renewed.
  */
 export async function faultOfDaemon(error: VoxmuxError, { input, output }: Job): Promise<VoxmuxError> {
   if (![1, 2, 5, 7].includes(error.exitCode)) return error
