@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readSamples } from '../../src/media/pcm/pcm-samples.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
+import { paidSecOf } from '../../src/pipeline/output/paid-sec.js'
 import { chunkForecast, chunkLengths, partCount } from '../../src/pipeline/plan/chunk-lengths.js'
 import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'
@@ -109,6 +110,9 @@ describe('a long file', () => {
     const { event, receipt } = await runJob(requestFor(input, { chunkSec: 3 }), bench.pipeline.context)
     expect(event.status).toBe('done')
     expect(receipt?.notes.join()).toContain('The service found no voice')
+    const { committedSec } = await bench.pipeline.context.spending.spent()
+    expect(receipt && paidSecOf(receipt)).toBeCloseTo(committedSec, 6)
+    expect(receipt?.voicelessPaidSec).toBeGreaterThan(1)
     expect((await decodedPcm(bench.folder.file('talk.regen.wav'))).equals(await decodedPcm(input))).toBe(true)
   })
 })

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
+import { paidSecOf } from '../../pipeline/output/paid-sec.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
 import {
   durationFlag,
@@ -58,7 +59,7 @@ export const command = defineCommand({
         const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
         reporter.stop()
         const exitCode = exitCodeOf(files)
-        const paidSec = files.reduce((sum, { receipt }) => sum + paid(receipt), 0)
+        const paidSec = files.reduce((sum, { receipt }) => sum + (receipt ? paidSecOf(receipt) : 0), 0)
         if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
         output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
         return exitCode
@@ -71,10 +72,6 @@ export const command = defineCommand({
     }
   },
 })
-
-function paid(receipt: { readonly voices: readonly { readonly paidSec: number }[] } | null): number {
-  return receipt?.voices.reduce((sum, voice) => sum + voice.paidSec, 0) ?? 0
-}
 
 async function requestOf(args: TimelineArguments & { readonly cut: string }, { cwd }: CommandContext) {
   const { frameRate } = await import('../../../plugins/timelines/index.js')

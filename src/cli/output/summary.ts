@@ -7,6 +7,7 @@ import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { certificateWords } from '../../pipeline/output/certificate-words.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
+import { paidSecOf } from '../../pipeline/output/paid-sec.js'
 import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
 import { reportPath } from '../../pipeline/plan/output-path.js'
 import { clock } from './clock.js'
@@ -63,7 +64,7 @@ function row(label: string, text: string): string {
 
 function voiceLine(receipt: Receipt): string {
   if (receipt.voices.length === 0) return changeWords(receipt)
-  const paid = receipt.voices.reduce((sum, voice) => sum + voice.paidSec, 0)
+  const paid = paidSecOf(receipt)
   const free = receipt.voices.every(({ cached }) => cached) ? 'all of it was cached' : 'all of it was paid for before'
   const price = paid === 0 ? `nothing paid, ${free}` : `${formatTime(paid)} sent`
   return `${changeWords(receipt)} (${price})`

@@ -34,6 +34,7 @@ export async function bareReceipt({
     notes: [],
     tracks: [],
     voices: [],
+    voicelessPaidSec: 0,
     service: {
       identity: context.serviceIdentity,
       address: context.serviceAddress,

@@ -62,7 +62,7 @@ export async function receiptOf(parts: ReceiptParts): Promise<Receipt> {
       ...loudnessNotes(tracks, parts.settings.recipe.loudness),
     ],
     tracks,
-    voices: voiceRecords(voices, parts.changes),
+    ...voiceFigures(voices, parts.changes),
     credentials: parts.credentials,
     verification: { level: verification.level, passed: true, checks: [...verification.checks] },
     ffmpeg: { ...bare.ffmpeg, runs: muxed.runs.map((args) => [...args]) },
@@ -83,8 +83,15 @@ export function voiceNotes({ pieces, left }: ObtainedVoices): string[] {
   ]
 }
 
-export function voiceRecords({ pieces }: Pick<ObtainedVoices, 'pieces'>, changes: SoundChanges): VoiceRecord[] {
-  return pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk, changes)))
+export function voiceFigures(
+  { pieces }: Pick<ObtainedVoices, 'pieces'>,
+  changes: SoundChanges,
+): Pick<Receipt, 'voices' | 'voicelessPaidSec'> {
+  const chunks = pieces.flatMap((piece) => piece.chunks)
+  return {
+    voices: pieces.flatMap(({ plan, chunks }) => chunks.flatMap((chunk) => voiceRecord(plan, chunk, changes))),
+    voicelessPaidSec: chunks.reduce((sum, { regenerated, paidSec }) => sum + (regenerated ? 0 : paidSec), 0),
+  }
 }
 
 function receiptWriting(mux: MuxPlan): Receipt['writing'] {

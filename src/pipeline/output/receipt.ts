@@ -205,6 +205,9 @@ export const receiptSchema = z.object({
   notes: z.array(z.string()).meta({ description: 'Notes for people that are not losses.' }),
   tracks: z.array(trackSchema),
   voices: z.array(voiceSchema),
+  voicelessPaidSec: z.number().default(0).meta({
+    description: 'Seconds sent for parts in which the service found no voice, which are unchanged. It may charge them.',
+  }),
   service: z.object({ identity: z.string(), address: z.string(), model: z.string() }),
   verification: z.object({ level: z.enum(['full', 'fast']), passed: z.literal(true), checks: z.array(z.string()) }),
   credentials: credentialsSchema

@@ -28,6 +28,8 @@ const CAUSES: Partial<Record<FileErrorCode, { readonly property: keyof CutFacts;
 export interface ObtainedChunk {
   readonly cut: VoiceCut
   readonly alignment: VoiceAlignment
+  /** Seconds charged for it in this run. The interface does not say whether a part without a voice is charged. */
+  readonly paidSec: number
   /** Null if the service found no voice in this part or channel of several, which then stays unchanged. */
   readonly regenerated: RegeneratedVoice<VoiceAlignment> | null
 }
@@ -57,7 +59,7 @@ export async function obtainChunk(
   options: ObtainChunkOptions,
   context: PipelineContext,
 ): Promise<ObtainedChunk> {
-  const { plan, settings, signal, waitUntilMs, onProgress, onPaid, onVoiceless } = options
+  const { plan, settings, signal, waitUntilMs, onProgress, onVoiceless } = options
   const { model, outputType } = settings.recipe.voice
   const wanted = outputType === 'lossless' ? cut.format : outputType
   const audioPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
@@ -66,11 +68,16 @@ export async function obtainChunk(
   const allObtained = () => {
     for (const stage of ['upload', 'process', 'download', 'align'] as const) onProgress(stage, 100)
   }
+  let paidSec = 0
+  const onPaid = (sec: number) => {
+    paidSec += sec
+    options.onPaid(sec)
+  }
   try {
     const regenerated = await regenerateVoice(request, context, { signal, onProgress, onPaid, waitUntilMs })
     await learnFrom(cut, null, context)
     allObtained()
-    return { cut, alignment: regenerated.judged, regenerated }
+    return { cut, alignment: regenerated.judged, paidSec, regenerated }
   } catch (error) {
     if (!(error instanceof VoxmuxError) || error.errorCode === undefined) throw error
     await learnFrom(cut, error.errorCode, context)
@@ -79,7 +86,7 @@ export async function obtainChunk(
     allObtained()
     const unchanged = { pcm: cut.pcm, startSample: 0 }
     return {
-      cut,
+      ...{ cut, paidSec },
       alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], regenerated: unchanged },
       regenerated: null,
     }

@@ -14,7 +14,7 @@ import { withProofs } from './with-proofs.js'
 /** Facts about a copy. */
 export interface CopyFacts extends Omit<SigningFacts, 'pieces'> {
   /** The voice that was sent all the same; null if nothing was. */
-  readonly sent: Pick<Receipt, 'segments' | 'voices'> | null
+  readonly sent: Pick<Receipt, 'segments' | 'voices' | 'voicelessPaidSec'> | null
 }
 
 /**

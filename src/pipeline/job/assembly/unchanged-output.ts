@@ -1,4 +1,4 @@
-import { segmentsOf, voiceNotes, voiceRecords, warningsOf } from '../../output/receipt-of.js'
+import { segmentsOf, voiceFigures, voiceNotes, warningsOf } from '../../output/receipt-of.js'
 import { soundChanges } from '../../output/sound-changes.js'
 import type { JobPlan } from '../../plan/plan-job.js'
 import type { ObtainedVoices } from '../../voice/obtain-voices.js'
@@ -22,7 +22,7 @@ export async function unchangedOutput(
 ): Promise<AssembledOutput> {
   const { signal } = attempt
   const changes = await soundChanges(voices.pieces, { share: facts.settings.recipe.mix / 100, signal })
-  const sent = { segments: segmentsOf(voices.pieces), voices: voiceRecords(voices, changes) }
+  const sent = { segments: segmentsOf(voices.pieces), ...voiceFigures(voices, changes) }
   const planned = plan.notes.filter((note) => !plan.mux.notes.includes(note))
   return copiedOutput(plan, [...planned, ...warningsOf(plan), REASON, ...voiceNotes(voices)], attempt, {
     ...facts,
