@@ -50,8 +50,7 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
   const regenerated = comparable(stretch.regenerated.subarray(skew), sampleRate)
   // A steady tone fits at every period. Among equal peaks, the smallest shift is right.
   const overall = nearestWaveformPeak(correlate(cut.coarse, regenerated.coarse, margin), 0).lag
-  const exactLags = new Map<number, number>()
-  return placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }): MeasuredPlace => {
+  const places = placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }) => {
     const reference = cut.coarse.subarray(start, start + length)
     const seek = (centre: number, reach: number) => {
       const found = nearestWaveformPeak(
@@ -61,7 +60,8 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
       return { lag: centre + found.lag, match: found.match }
     }
     const near = seek(overall, Math.min(Math.round((NEARBY_SEC * sampleRate) / factor), margin))
-    const greatest = near.match >= NEARBY_MATCH ? near : seek(0, margin)
+    const isNear = near.match >= NEARBY_MATCH
+    const greatest = isNear ? near : seek(0, margin)
     const atExpected =
       expected === undefined
         ? null
@@ -69,24 +69,37 @@ export function measurePlaces(stretch: Stretch, expected?: number): readonly Mea
     const isExpected = atExpected !== null && atExpected.match >= AS_EXPECTED * greatest.match
     const best = isExpected ? atExpected : greatest
     const heard = part(regenerated.coarse, start + margin + best.lag, length)
-    // Places with one coarse lag share the fine one. They differ by less than a coarse sample, which is not a drift.
-    const lagSamples =
-      (isExpected ? expected : exactLags.get(best.lag)) ??
-      exactLag(cut, regenerated, {
-        start: start * factor,
-        length: length * factor,
-        margin: margin * factor,
-        lag: best.lag * factor,
-        reach: factor,
-      })
-    if (near.match >= NEARBY_MATCH) exactLags.set(best.lag, lagSamples)
     return {
-      atSample: stretch.atSample + start * factor,
-      lagSamples,
-      match: Math.max(0, best.match),
+      ...{ start, length, best, isNear, expected: isExpected ? expected : undefined },
       ...(atExpected !== null && !isExpected && { matchAsExpected: atExpected.match }),
       cutPower: energyOf(reference) / length,
       regeneratedPower: energyOf(heard) / length,
+    }
+  })
+  const exactOf = ({ start, length, best }: (typeof places)[number]) =>
+    exactLag(cut, regenerated, {
+      start: start * factor,
+      length: length * factor,
+      margin: margin * factor,
+      lag: best.lag * factor,
+      reach: factor,
+    })
+  // Places with one coarse lag share the fine one. They differ by less than a coarse sample, which is not a drift. The
+  // loudest place states it: another may hold nothing but what the low-pass drew out of its neighbour.
+  const loudest = new Map<number, (typeof places)[number]>()
+  for (const place of places) {
+    const other = loudest.get(place.best.lag)
+    if (place.isNear && place.expected === undefined && (!other || place.cutPower > other.cutPower))
+      loudest.set(place.best.lag, place)
+  }
+  const shared = new Map([...loudest].map(([lag, place]) => [lag, exactOf(place)]))
+  return places.map((place): MeasuredPlace => {
+    const { start, length, best, isNear, expected, ...measured } = place
+    return {
+      ...measured,
+      atSample: stretch.atSample + start * factor,
+      lagSamples: expected ?? shared.get(best.lag) ?? exactOf(place),
+      match: Math.max(0, best.match),
     }
   })
 }
@@ -100,7 +113,8 @@ function exactLag(
   const reference = part(cut.full, at.start, at.length)
   const sought = part(regenerated.full, at.start + at.margin + at.lag - at.reach, at.length + 2 * at.reach)
   const products = Array.from({ length: 2 * at.reach + 1 }, (_, shift) => Math.abs(productOf(reference, sought, shift)))
-  return at.lag + products.indexOf(Math.max(...products)) - at.reach
+  const greatest = Math.max(...products)
+  return greatest === 0 ? at.lag : at.lag + products.indexOf(greatest) - at.reach
 }
 
 function productOf(reference: Float64Array, signal: Float64Array, shift: number): number {

@@ -74,6 +74,13 @@ describe('alignVoice', () => {
     expect(bytes.subarray(lost).equals(sent.subarray(lost))).toBe(true)
   })
 
+  it('finds a sound to the sample that begins with a place, after silence', async () => {
+    const filter = 'atrim=start=0.7,asetpts=PTS-STARTPTS,adelay=1500'
+    const cut = await cutOf('late-sound.flac', filter, 1, 0)
+    const found = await alignVoice(cut, await answer('late-answer.wav', `${filter},volume=0.5`))
+    expect(found.lagSamples).toBe(0)
+  })
+
   it('lays a mono answer on both channels at its own level', async () => {
     const alignment = await alignVoice(stereo, await answer('one-channel.wav', 'anull'))
     expect(alignment.lagSamples).toBe(0)
