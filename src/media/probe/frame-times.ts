@@ -12,6 +12,11 @@ export const LATE_TIMES = 'wmalossless'
  * without a gap.
  */
 export const VORBIS_JITTER_SEC = 0.025
+/**
+ * No packet of sound is longer. ffprobe states a day for the last one of Vorbis if all of it lies in one page: it lasts
+ * less than nothing, and the number wraps around.
+ */
+export const LONGEST_PACKET_SEC = 3600
 /** The first frames, and those of the packets behind a block of Matroska, which usually holds eight. */
 const SOME_PACKETS = 20
 /** Times are rounded. Less than this is not an error. */

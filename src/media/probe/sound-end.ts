@@ -1,5 +1,6 @@
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { LONGEST_PACKET_SEC } from './frame-times.js'
 import { isLossless } from './media-info-of.js'
 
 /** Containers whose stated length is that of their last sample, if they hold one lossless track alone. */
@@ -24,8 +25,6 @@ const TAIL_SEC = 10
 const ROUNDING_SEC = 0.003
 /** Times of GXF are rounded to fields of pictures. This is two of them at 50 Hz. */
 const GXF_ROUNDING_SEC = 0.04
-/** No packet is longer. ffprobe states a day for the last one of Vorbis if all of it lies in one page. */
-const LONGEST_PACKET_SEC = 60
 /** A walk may take this long for each byte, and two minutes besides. */
 const MS_PER_BYTE = 1 / 20_000
 

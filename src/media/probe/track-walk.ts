@@ -4,7 +4,7 @@ import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { DRIFT_STEP_SEC, DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
-import { VORBIS_JITTER_SEC } from './frame-times.js'
+import { LONGEST_PACKET_SEC, VORBIS_JITTER_SEC } from './frame-times.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
 interface TrackWalk {
@@ -133,7 +133,7 @@ class PacketTally {
     this.aheadSec = Math.max(this.aheadSec, startSec - (this.#startSec ?? startSec))
     this.backSec = Math.max(this.backSec, (this.#startSec ?? startSec) - startSec)
     if (this.#startSec !== null) this.#drift?.take(startSec - this.#startSec)
-    const length = Number(duration)
+    const length = Number(duration) <= LONGEST_PACKET_SEC ? Number(duration) : Number.NaN
     // FLV states no length: its last packet is taken to last as long as the one before.
     const lengthSec = Number.isFinite(length) ? length : startSec - (this.#startSec ?? startSec)
     this.#latestSec = Math.max(this.#latestSec ?? 0, startSec + lengthSec)

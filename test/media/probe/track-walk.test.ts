@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AudioStreamInfo, audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
+import { walkTrack } from '../../../src/media/probe/track-walk.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 
@@ -36,4 +38,14 @@ it.each([
     message: `The clock of audio track 0 of ${path} jumps back, so its parts share no common time.`,
   })
   await planOutput(await probe(part), { replaced: [0] })
+})
+
+it('reads the end of a Vorbis track whose last packet is stated to last a day', async () => {
+  const path = folder.file('one-page.ogg')
+  await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=r=48000:seed=1:d=0.1', '-c:a', 'libvorbis', path)
+  const media = await probe(path)
+  const [stream] = audioStreams(media)
+  const { endSec } = await walkTrack(media, stream as AudioStreamInfo, undefined)
+  expect(endSec).toBeGreaterThan(0.095)
+  expect(endSec).toBeLessThan(0.105)
 })
