@@ -9,6 +9,7 @@ import type { AudioEncoding } from './encode/audio-encoding.js'
 import { encodeInTurns } from './encode/encode-in-turns.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
 import { levelFilters } from './encode/encoder-level.js'
+import { orderFilters } from './encode/encoder-order.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
@@ -27,7 +28,7 @@ export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: S
   const { muxer, options, skipSamples, sampleCount } = side.donor
   // The caller has already cut a voice of known length.
   const trim = sampleCount === null && skipSamples > 0 ? [`atrim=start_sample=${skipSamples}`, 'asetpts=N'] : []
-  const filters = [...layoutFilters(pcm), ...trim, ...levelFilters(encoding)]
+  const filters = [...layoutFilters(pcm), ...trim, ...levelFilters(encoding), ...orderFilters(encoding, pcm)]
   return {
     inputs: [{ url: source, options: rawInputOptions(pcm) }],
     outputs: [

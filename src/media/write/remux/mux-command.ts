@@ -6,6 +6,7 @@ import type { PcmFormat } from '../../pcm/pcm.js'
 import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
 import { levelFilters } from '../encode/encoder-level.js'
+import { orderFilters } from '../encode/encoder-order.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
@@ -209,6 +210,7 @@ function voiceGraph(plan: MuxPlan, voice: MuxInput, inputIndex: number): readonl
     `atrim=start_sample=${skipSamples}`,
     `asetpts=PTS+(${zeroSample(plan, voice)})`,
     ...levelFilters(stream.encoding),
+    ...orderFilters(stream.encoding, format),
   ].join(',')}[voice${stream.outputIndex}]`
   return [graph]
 }
