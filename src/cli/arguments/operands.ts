@@ -53,6 +53,33 @@ export function refuseEmpty(name: string, value: unknown, isOperand: boolean): v
   })
 }
 
+/** The flags of a command, in yargs's lists. */
+export interface KnownOptions {
+  readonly key: Readonly<Record<string, unknown>>
+  readonly boolean: readonly string[]
+  readonly number: readonly string[]
+}
+
+/**
+ * Rejects `--no-NAME` of a flag that takes a value, for which yargs gives `false`, and an empty number, for which it
+ * gives 0: `--mix ""` would regenerate nothing.
+ *
+ * @throws UsageError `ERR_USAGE`
+ */
+export function refuseValueless(words: readonly string[], { key, boolean, number }: KnownOptions): void {
+  for (const [place, word] of words.entries()) {
+    const [typed = '', value = words[place + 1]] = word.split(/=(.*)/s)
+    const name = typed.slice(2)
+    const turnedOff = name.replace(/^no-/, '')
+    if (!typed.startsWith('--')) continue
+    if (number.includes(name)) refuseEmpty(name, value, false)
+    if (turnedOff === name || name in key || !(turnedOff in key) || boolean.includes(turnedOff)) continue
+    throw new UsageError('ERR_USAGE', `${typed} is not an option: --${turnedOff} takes a value.`, {
+      remedies: [`Leave it out, or give --${turnedOff} its value.`],
+    })
+  }
+}
+
 /**
  * Rejects a file whose name begins with a hyphen, which a shell's `*` brings in. Its letters would be read as flags, and
  * the fault would name one of them, or a missing file. For arguments that yargs has rejected.

@@ -3,7 +3,7 @@ import { nearest } from '../../config/nearest.js'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import type { Command, CommandEntry } from '../command.js'
 import { DEFAULT_COMMAND } from '../command-table.js'
-import { hideOperands, refuseDashedFile, refuseEmpty } from './operands.js'
+import { hideOperands, type KnownOptions, refuseDashedFile, refuseEmpty, refuseValueless } from './operands.js'
 
 interface Called {
   readonly name: string
@@ -66,6 +66,7 @@ export async function parseArguments(
       (builder) => {
         const built = withExamples(command.build(builder), entry.name, command)
         lists = [...optionsOf(built).array]
+        refuseValueless(words, optionsOf(built))
         return built
       },
       (parsed) => {
@@ -179,6 +180,6 @@ function isPositional(name: string, { positionals }: Command): boolean {
 }
 
 /** yargs's options. Its types hide them. */
-function optionsOf(parser: Argv): { readonly key: Record<string, unknown>; readonly array: readonly string[] } {
-  return (parser as unknown as { getOptions(): { key: Record<string, unknown>; array: string[] } }).getOptions()
+function optionsOf(parser: Argv): KnownOptions & { readonly array: readonly string[] } {
+  return (parser as unknown as { getOptions(): KnownOptions & { array: string[] } }).getOptions()
 }
