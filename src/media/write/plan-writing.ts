@@ -33,8 +33,6 @@ import type { DonorFormat, Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
 export interface PlanOutputOptions extends MuxOptions {
-  /** Channels of new voices that differ from their tracks, by place among the audio streams. */
-  readonly mixedTo?: ReadonlyMap<number, number> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -150,14 +148,14 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
 function wantedTracks(
   media: MediaInfo,
   remux: MuxPlan,
-  { replaced, mixedTo, ...choices }: PlanOutputOptions,
+  { replaced, ...choices }: PlanOutputOptions,
   recoded?: ReadonlySet<AudioStreamInfo>,
 ): Wanted {
   const inputs = audioStreams(media).filter(({ audioIndex }) => replaced.includes(audioIndex))
   const tracks = inputs.map((input) => {
     const keepsCodec = !recoded?.has(input) && !hasGuessedTimes(media, input)
     const encoding = ownEncoding(input, remux, choices, keepsCodec)
-    return { input, encoding, channels: mixedTo?.get(input.audioIndex) ?? input.channels }
+    return { input, encoding, channels: choices.mixedTo?.get(input.audioIndex) ?? input.channels }
   })
   return { media, tracks }
 }

@@ -27,6 +27,8 @@ export interface AudioChoices {
   readonly measuredBitRates?: ReadonlyMap<number, number> | undefined
   /** Further options of the encoder of ffmpeg for AAC. */
   readonly aacOptions?: readonly string[] | undefined
+  /** Channels of new voices that differ from their tracks, by place among the audio streams. */
+  readonly mixedTo?: ReadonlyMap<number, number> | undefined
 }
 
 interface LossyCodec {
@@ -38,6 +40,9 @@ interface LossyCodec {
   readonly leastBitRate?: number
   /** Bit rates of the format in kbit/s, if it allows only some. */
   readonly steps?: readonly number[]
+  readonly mostChannels?: number
+  /** Sample rates of the format. */
+  readonly rates?: readonly number[]
 }
 
 const K = 1000
@@ -45,18 +50,56 @@ const AC3_STEPS = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320
 const MP3_STEPS = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 const MP2_STEPS = [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384]
 
+const AC3_RATES = [32_000, 44_100, 48_000]
+const MP2_RATES = [16_000, 22_050, 24_000, ...AC3_RATES]
+const MP3_RATES = [8000, 11_025, 12_000, ...MP2_RATES]
+
 const LOSSY: Readonly<Record<string, LossyCodec>> = {
   aac: { encoder: 'aac', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
-  mp3: { encoder: 'libmp3lame', defaultBitRatePerChannel: 128 * K, maxBitRatePerChannel: 320 * K, steps: MP3_STEPS },
-  mp2: { encoder: 'mp2', defaultBitRatePerChannel: 128 * K, maxBitRatePerChannel: 192 * K, steps: MP2_STEPS },
-  ac3: { encoder: 'ac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K, steps: AC3_STEPS },
-  eac3: { encoder: 'eac3', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
+  mp3: {
+    encoder: 'libmp3lame',
+    defaultBitRatePerChannel: 128 * K,
+    maxBitRatePerChannel: 320 * K,
+    steps: MP3_STEPS,
+    ...{ mostChannels: 2, rates: MP3_RATES },
+  },
+  mp2: {
+    encoder: 'mp2',
+    defaultBitRatePerChannel: 128 * K,
+    maxBitRatePerChannel: 192 * K,
+    steps: MP2_STEPS,
+    ...{ mostChannels: 2, rates: MP2_RATES },
+  },
+  ac3: {
+    encoder: 'ac3',
+    defaultBitRatePerChannel: 96 * K,
+    maxBitRatePerChannel: 256 * K,
+    steps: AC3_STEPS,
+    ...{ mostChannels: 6, rates: AC3_RATES },
+  },
+  eac3: {
+    encoder: 'eac3',
+    defaultBitRatePerChannel: 96 * K,
+    maxBitRatePerChannel: 256 * K,
+    ...{ mostChannels: 6, rates: AC3_RATES },
+  },
   opus: { encoder: 'libopus', defaultBitRatePerChannel: 80 * K, maxBitRatePerChannel: 256 * K },
   vorbis: { encoder: 'libvorbis', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 192 * K },
-  speex: { encoder: 'libspeex', defaultBitRatePerChannel: 28 * K, maxBitRatePerChannel: 44 * K },
-  wmav2: { encoder: 'wmav2', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
-  wmav1: { encoder: 'wmav1', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 160 * K, leastBitRate: 24 * K },
+  speex: { encoder: 'libspeex', defaultBitRatePerChannel: 28 * K, maxBitRatePerChannel: 44 * K, mostChannels: 2 },
+  wmav2: {
+    encoder: 'wmav2',
+    defaultBitRatePerChannel: 96 * K,
+    maxBitRatePerChannel: 160 * K,
+    ...{ leastBitRate: 24 * K, mostChannels: 2 },
+  },
+  wmav1: {
+    encoder: 'wmav1',
+    defaultBitRatePerChannel: 96 * K,
+    maxBitRatePerChannel: 160 * K,
+    ...{ leastBitRate: 24 * K, mostChannels: 2 },
+  },
 }
+const BLU_RAY_RATES = [48_000, 96_000, 192_000]
 const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
 /** PCM kinds that ffmpeg reads but does not write everywhere. That of a DVD gets times that run away from the picture. */
 const PCM_WITHOUT_ENCODER = new Set(['pcm_dvd', 'pcm_lxf', 'pcm_f16le', 'pcm_f24le', 'pcm_sga', 'pcm_zork'])
@@ -79,24 +122,26 @@ export function audioEncoding(
   profile: ContainerProfile,
   wishes: AudioChoices,
 ): AudioEncoding | undefined {
+  const channels = wishes.mixedTo?.get(stream.audioIndex) ?? stream.channels
   const usable = (codec: string | null | undefined): codec is string =>
-    typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec)
-  // AIFF and AU hold only the second kind.
-  const pcm = [`pcm_${pcmKind(stream)}le`, `pcm_${pcmKind(stream)}be`]
+    typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec) && channels <= mostChannels(codec)
+  // AIFF and AU hold only the second kind, and a Blu-ray the third.
+  const pcm = [`pcm_${pcmKind(stream)}le`, `pcm_${pcmKind(stream)}be`, 'pcm_bluray']
   const lossless = losesNothing(stream)
     ? stream.codec?.startsWith('pcm_')
       ? [...pcm, 'flac', 'alac']
       : ['flac', 'alac', ...pcm]
     : []
   const fallback = wishes.fallbackCodec === 'pcm' ? pcm : [wishes.fallbackCodec]
-  const codec = [
+  const codecs = [
     ...[wishes.audioCodec, stream.codec, ...lossless],
     ...[
       ...fallback,
-      lossyKin(stream.codec),
+      ...lossyKin(stream.codec),
       ...profile.audioCodecs.flatMap((known) => (ANY_KIND.has(known) ? [...pcm, known] : known)),
     ],
-  ].find(usable)
+  ].filter(usable)
+  const codec = codecs.find((candidate) => candidate === stream.codec || hasRate(candidate, stream)) ?? codecs[0]
   if (codec === undefined) return undefined
   if (codec.startsWith('pcm_')) {
     const options = codec === 'pcm_bluray' ? ['-sample_fmt:{s}', stream.sampleFormat === 's16' ? 's16' : 's32'] : []
@@ -111,21 +156,34 @@ function losesNothing({ codec, profile }: AudioStreamInfo): boolean {
   return isLossless(codec) || (codec === 'dts' && profile === 'DTS-HD MA')
 }
 
-/** The nearest codec to one that ffmpeg can only read, or cannot write into CAF. */
-function lossyKin(codec: string | null): string | undefined {
+/** Channels that a codec holds. Its encoder would mix further ones into these. */
+function mostChannels(codec: string): number {
+  return LOSSY[codec]?.mostChannels ?? Number.POSITIVE_INFINITY
+}
+
+/** True if a codec holds the samples of a track as they are. Its encoder would resample others. */
+function hasRate(codec: string, { sampleRate }: AudioStreamInfo): boolean {
+  const rates = codec === 'pcm_bluray' ? BLU_RAY_RATES : LOSSY[codec]?.rates
+  return rates?.includes(sampleRate) ?? true
+}
+
+/** The nearest codecs to one that ffmpeg can only read, or cannot write into CAF. */
+function lossyKin(codec: string | null): readonly string[] {
   switch (codec) {
     case 'wmapro':
     case 'wmavoice':
     case 'wmalossless':
-      return 'wmav2'
+      return ['wmav2', 'ac3']
     case 'aac_latm':
-      return 'aac'
+      return ['aac']
     case 'aac':
-      return 'alac'
+      return ['alac']
     case 'dts':
-      return 'flac'
+      return ['flac', 'ac3']
+    case 'truehd':
+      return ['ac3']
     default:
-      return undefined
+      return []
   }
 }
 

@@ -159,9 +159,14 @@ function requireRoom({ media, container, profile }: Target, original: Unnumbered
 function newStream(input: AudioStreamInfo, { media, container, profile, options }: Target): Unnumbered<NewStream> {
   const encoding = audioEncoding(input, profile, options)
   if (!encoding) {
-    throw new UsageError('ERR_NO_ENCODER', `No codec that voxmux can write fits into .${container}.`, {
+    const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
+    const message = `No codec that voxmux can write into .${container} holds ${channels} channels.`
+    throw new UsageError('ERR_NO_ENCODER', message, {
       input: media.path,
-      remedies: ['Choose another container, for example mkv or mov.'],
+      remedies: [
+        'Choose another container, for example mkv or mov.',
+        ...(channels > 2 ? ['To mix the sound to stereo, use --channels downmix.'] : []),
+      ],
     })
   }
   const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`

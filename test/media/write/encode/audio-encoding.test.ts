@@ -56,6 +56,23 @@ describe('the encoding of a replaced track', () => {
     expect(encoder?.codec).toBe(becomes)
   })
 
+  it.each([
+    ['DTS of a DVD', 'mpg', { codec: 'dts', channels: 6 }, 'ac3'],
+    ['DTS in AVI', 'avi', { codec: 'dts', channels: 6 }, 'ac3'],
+    ['DTS in a transport stream', 'ts', { codec: 'dts', channels: 6 }, 'ac3'],
+    ['DTS of 8 channels', 'ts', { codec: 'dts', channels: 8 }, 'aac'],
+    ['DTS of 96 kHz', 'ts', { codec: 'dts', channels: 6, sampleRate: 96_000 }, 'aac'],
+    ['DTS-HD Master Audio', 'm2ts', { codec: 'dts', profile: 'DTS-HD MA', channels: 8 }, 'pcm_bluray'],
+    ['Windows Media of 5.1', 'wmv', { codec: 'wmapro', channels: 6 }, 'ac3'],
+    ['Windows Media of 2.0', 'wmv', { codec: 'wmapro' }, 'wmav2'],
+    ['a downmix', 'mpg', { codec: 'dts', channels: 6 }, 'ac3', { mixedTo: new Map([[0, 2]]) }],
+    ['a downmix to MP3', 'mp3', { codec: 'aac', channels: 6 }, 'mp3', { mixedTo: new Map([[0, 2]]) }],
+    ['too many channels for MP3', 'mp3', { codec: 'aac', channels: 6 }, undefined],
+    ['a rate that no codec of the container has', 'mp3', { codec: 'aac', sampleRate: 96_000 }, 'mp3'],
+  ] as const)('keeps the channels and the sample rate: %s', (_, container, facts, becomes, wishes = {}) => {
+    expect(inside(container, facts, wishes)?.codec).toBe(becomes)
+  })
+
   it('refuses what the encoder would refuse after the voice was paid for', async () => {
     const encoding = { codec: 'ac3', encoder: 'ac3', lossless: false, bitRate: 640_000, options: ['-b:{s}', '640000'] }
     const opus = { codec: 'opus', encoder: 'libopus', lossless: false, bitRate: null, options: [] }

@@ -36,3 +36,13 @@ it('saves Speex in Ogg in another format', async () => {
   const { verified } = await writtenFile(path, { container: 'flac', audioCodec: 'flac' })
   expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
 })
+
+it('keeps the 6 channels of DTS on a DVD, as AC-3', async () => {
+  const path = folder.file('film.vob')
+  const sound = ['-c:a', 'dca', '-strict', '-2', '-ac', '6', '-ar', '48000']
+  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', ...sound, path)
+  const { verified } = await writtenFile(path)
+  expect(verified.output.streams.filter((stream) => stream.kind === 'audio')).toMatchObject([
+    { codec: 'ac3', channels: 6 },
+  ])
+})
