@@ -69,7 +69,7 @@ describe('the encoding of a replaced track', () => {
     ['a downmix to MP3', 'mp3', { codec: 'aac', channels: 6 }, 'mp3', { mixedTo: new Map([[0, 2]]) }],
     ['too many channels for MP3', 'mp3', { codec: 'aac', channels: 6 }, undefined],
     ['a rate that no codec of the container has', 'mp3', { codec: 'aac', sampleRate: 96_000 }, 'mp3'],
-  ] as const)('keeps the channels and the sample rate: %s', (_, container, facts, becomes, wishes = {}) => {
+  ] as const)('keeps the channels and the sample rate: %s', (_, container, facts, becomes, wishes?: AudioChoices) => {
     expect(inside(container, facts, wishes)?.codec).toBe(becomes)
   })
 
