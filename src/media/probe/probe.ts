@@ -8,6 +8,7 @@ import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { containerKind, isMatroska } from './container-kind.js'
+import { behindLeadIn } from './doubled-lead-in.js'
 import { encryptedStreams } from './encrypted-streams.js'
 import { missingEnd } from './ends/completeness.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
@@ -79,7 +80,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
     await encryptedStreams(file, movie, answer),
   )
-  const media = withPackedFrames(await withoutMisreadTags(stated, file), movie)
+  const packed = withPackedFrames(await withoutMisreadTags(stated, file), movie)
+  const media = movie.length > 0 ? await behindLeadIn(packed) : packed
   const refusal =
     startsApart(path, media) ??
     (await misreadSamples(path, media, file, head)) ??

@@ -1,7 +1,7 @@
 import { type Box, childAt } from '../../../probe/movie/box.js'
 import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import { Fragments } from './fragments.js'
-import { readGaplessInfo } from './gapless-info.js'
+import { type GaplessInfo, readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
 import type { BoxStructure } from './read-structure.js'
 import { chunksOf, durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
@@ -31,11 +31,19 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
       requireTables(track)
       return []
     }
-    // With other tracks in the file, ffmpeg keeps the lead-in and presents it as silence.
-    const isSkipped = gapless && Math.abs(gapless.leadTicks / track.timeScale - startSec) < 1.5 / track.timeScale
-    return [[place, readOldTrack(track, fragments, movie.timeScale, isSkipped ? gapless : null)] as const]
+    const shown = gapless && gaplessPart(gapless, startSec * track.timeScale)
+    return [[place, readOldTrack(track, fragments, movie.timeScale, shown)] as const]
   })
   return { structure, movie, fragments, oldTracks: new Map(oldTracks) }
+}
+
+/**
+ * The part that is presented, in ticks of its track; null if ffmpeg keeps the lead-in and presents it as silence, as with
+ * other tracks in the file. In HE-AAC, it is counted at the rate before SBR, which is half of that of some tracks.
+ */
+function gaplessPart({ leadTicks, ticks }: GaplessInfo, startTick: number): GaplessInfo | null {
+  const scale = [1, 2].find((factor) => Math.abs(factor * leadTicks - startTick) < 1.5)
+  return scale ? { leadTicks: scale * leadTicks, ticks: scale * ticks } : null
 }
 
 /** Reads the tables of a track without keeping them. Throws MalformedBox if they contradict each other. */

@@ -1,0 +1,54 @@
+import { writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { testFolder } from '../../helpers/media-factory.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
+
+/**
+ * 0.7 s of noise as HE-AAC at 16 kHz, which ffmpeg cannot encode: by `fdkaac -p 5 -b 10000`. `iTunSMPB` counts a lead-in
+ * of 2048 samples and a sound of 5600, both at 8 kHz.
+ */
+const HE_AAC = [
+  'AAAAIGZ0eXBNNEEgAAAAAE00QSBtcDQyaXNvbQAAAAAAAAAIZnJlZQAABdltZGF0AUAigKNO96C6CAAAABwG+BEKWlpaWlpaWlpaWlpaWlpaWlpa',
+  'WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpa',
+  'WlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaWlpaXgEynZg/DYmNj8N5DAQDeAipJPcgJnAillXBk1irZnm85vmvrPpOGi6RtKjV',
+  'SKgUSsSmFXdRCGv2us3ZwA3lTOPSyDsS48e8F1dvqAhhoBwX5qNwTT7cvGq9bnujTZq043iq9pHmiGsuGVTam4ZDo25bubaQkPbX5qdfflrl1VuL',
+  'ipR8um9LyZGRLroi52Wjeixx6PpZke9qNtQssbBVWM6lanLjV8aLp/oyO2zsin/qvSXVaQWJXUUj1WZBPLj2PJnc16FNJxGeZZu4MkN6iIMGjTvS',
+  'hxFRXqRKR4HFUQQjLzaBQAAABgcBWvMKChI6DIqCISBEIAAgACEAP6Zr1sWk0yWWJKYyXJVRUI5BPtfyFNQKFg2THPqAhXd80Lk62SbhCvOb9tbX',
+  'xNclWaL2RP6whx4eN2j6bkVqkP55WeQZwVaeoYWemCsYVwMKVexCpSFIinZN0zOKt9P7YJMOfrhl7DsZqI4mhcH0gwedHITacelhiwo7ri8z/9O8',
+  'e9VWHUSeGsCaljXcpOKClM6PJ6PQa91ptrR+30op016uGMN4JovJJNRO/O6BZ939zCWtb+RgBwFaMwsoMhocBlgQAqwIICgcSIk/Sms6n0QMmnRR',
+  'ML2eEfQJs9zAh3T2WBkkn3TL1G0fsaKjrVLMKdSYGT891H0Gn6nvX3u9mcUeFMs0AYud92AzFr3QvxLWqNtCC6Hcjw7zolf3HEHm3RMnlRB6GfkF',
+  'kQ3T0FyGNyy73Odel30hIW0YAsE1PGgGyC2Gp4MIr4gtWsnhc0LtPh2Zk54+GSjVlI6+eLjAK5kPIDGrXppLKgyFOewQ0Hd326anJJ/WI2Co1iTt',
+  '/AHAAVgzEsSEOIQAAAAIIBbZdclQWTWyypzON263CZ2e2a5eND8lWPKRxZT1b8sof3VCUwG5WKLPiu92dteRke3JdRlKYJXRBb5bzY8l1zeVw/Jf',
+  'PLXLed1JRsUB+qLeRQ/3sAAMx91PeOU2C7PMXh0yieVj1TXQaregruI8HO+VUH5XLlMfml4d8rltYhBcztBcbUDXQw68zlTC85K9McdpniOQW2hC',
+  's6Dx3cAoMmnwz73wXnldPLpp1+QbNNzkk/tgG0TAQ7fwOAFYMwjIMioIkIgjAAAABAAB5ks/snc68MJze97i6+3yx0HEAmVNocQC3Roc5lxSo9TF',
+  '7FfPo1o5p0LrU4iTw55Pp87VhpnQtSA6r52xvetJxENzX5+PdW8iv0Rd9ZlHYdXeciPuCkpZdc6UyzJ1ZpUUhp7kqU0vJ5392mTT3IcImQ5SxuHs',
+  'L+bJDr5fLjo3Pn7u53fwE0EvPr8wWi3xibO6dFLSVnMCytmhgIZgTpplEsz5yAAz6Wx+ghgBAHABWjMKyBI6BIwhAAAAEAgCltoCcOdJhr9mizoG',
+  'LQbKGIF6LB9cTOtTiGRdra2FGJ0fouXpGtiXF4uCEdB30f5+ZQ2RBC6lt70sV0APvRBaspmlyBID290lxdMXrApwDsGOCHZJizJq4+aC03TmZFU3',
+  'jo6Qv/xvqfHMfW6bm82eNQgdAlN+5qnEXkkc5mfxU6R2rlDTEJsX2iC5h5xnPJzy6hNRINu96C6Gqxydd9/YMBwBwAE0Mxhj8ZhSkACgAEpApcxh',
+  'lL/FX5PJIAMyM1ucGYOGIMrIrSx5kGKmHLBZgynk6QV83opGQMYZReIl6Mk/ExyeTIrRgiTwDFYOmAMQDxMuMVBjGC08DCL06QMAwyhvwsfuCDFk',
+  '+EBjDFYyAxRSwAMQABbxxo0H7GowuU4ADgAAA5ptb292AAAAbG12aGQAAAAA5y2mfectpn0AAB9AAAAgAAABAAABAAAAAAAAAAAAAAAAAQAAAAAA',
+  'AAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAACAAAB63RyYWsAAABcdGtoZAAAAAfnLaZ95y2m',
+  'fQAAAAEAAAAAAAAgAAAAAAAAAAAAAAAAAAEAAAAAAQAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAYdtZGlhAAAA',
+  'IG1kaGQAAAAA5y2mfectpn0AAB9AAAAgAFXEAAAAAAAhaGRscgAAAAAAAAAAc291bgAAAAAAAAAAAAAAAAAAAAE+bWluZgAAABBzbWhkAAAAAAAA',
+  'AAAAAAAkZGluZgAAABxkcmVmAAAAAAAAAAEAAAAMdXJsIAAAAAEAAAECc3RibAAAAGpzdHNkAAAAAAAAAAEAAABabXA0YQAAAAAAAAABAAAAAAAA',
+  'AAAAAQAQAAAAAB9AAAAAAAA2ZXNkcwAAAAADgICAJQAAAASAgIAXQBUAAOgAADCJAAAtcQWAgIAFFYhW5cAGgICAAQIAAAAYc3R0cwAAAAAAAAAB',
+  'AAAACAAABAAAAAAoc3RzYwAAAAAAAAACAAAAAQAAAAMAAAABAAAAAwAAAAIAAAABAAAANHN0c3oAAAAAAAAAAAAAAAgAAACgAAAA6AAAAMsAAADI',
+  'AAAAxwAAAL4AAACzAAAAfgAAABxzdGNvAAAAAAAAAAMAAAAwAAACgwAABNAAAAE7dWR0YQAAATNtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABtZGly',
+  'YXBwbAAAAAAAAAAAAAAAAQZpbHN0AAAAQql0b28AAAA6ZGF0YQAAAAEAAAAAZmRrYWFjIDEuMC4wLCBsaWJmZGstYWFjIDQuMC4xLCBDQlIgMTBr',
+  'YnBzAAAAvC0tLS0AAAAcbWVhbgAAAABjb20uYXBwbGUuaVR1bmVzAAAAFG5hbWUAAAAAaVR1blNNUEIAAACEZGF0YQAAAAEAAAAAIDAwMDAwMDAw',
+  'IDAwMDAwODAwIDAwMDAwMjIwIDAwMDAwMDAwMDAwMDE1RTAgMDAwMDAwMDAgMDAwMDAwMDAgMDAwMDAwMDAgMDAwMDAwMDAgMDAwMDAwMDAgMDAw',
+  'MDAwMDAgMDAwMDAwMDAgMDAwMDAwMDA=',
+].join('')
+
+it('begins HE-AAC behind all of the lead-in that iTunes notes, and ends it where iTunes does', async () => {
+  const folder = await testFolder()
+  const path = folder.file('he-aac.m4a')
+  await writeFile(path, Buffer.from(HE_AAC, 'base64'))
+  const { media, plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(media.startSec).toBeCloseTo(2048 / 8000, 6)
+  expect(verified.output.startSec).toBe(0)
+  expect(verified.output.durationSec).toBeCloseTo(5600 / 8000, 3)
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(2)
+  await folder.remove()
+})
