@@ -81,6 +81,8 @@ const COARSE_JITTER_SEC = 0.0022
 const COARSE = /^(matroska|flv|asf)/
 /** The PCM of a DVD has the time of the first frame that begins in a packet. ffmpeg takes it for the packet's own. */
 const DVD_PCM_JITTER_SEC = 0.015
+/** Only each block of RealMedia has a time. ffmpeg adds up whole milliseconds for its frames, a hundred of 23.2 ms. */
+const REAL_JITTER_SEC = 0.05
 
 /** Codecs whose times ffmpeg derives from their average size, by the container that has no times of its own. */
 const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
@@ -142,6 +144,7 @@ function jitterSec(
 ): number {
   if (codec === 'vorbis') return VORBIS_JITTER_SEC + clockErrorSec
   if (codec === 'pcm_dvd') return DVD_PCM_JITTER_SEC
+  if (formatName === 'rm') return REAL_JITTER_SEC
   if (COARSE.test(formatName)) return COARSE_JITTER_SEC + clockErrorSec
   const tick = tickSec({ timeBase })
   return tick < LONGEST_TICK_SEC ? Math.max(JITTER_SEC, JITTER_TICKS * tick) : JITTER_SEC
