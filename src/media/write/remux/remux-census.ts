@@ -1,7 +1,8 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { asfObjects } from '../structure/asf-objects.js'
+import { withAviLists } from '../structure/avi-lists.js'
 import { flvTags } from '../structure/flv-tags.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import { outlineOf } from '../structure/outline.js'
@@ -19,6 +20,9 @@ const CARRIED: readonly RegExp[] = [
   /^moov\/trak\/mdia\/minf\/(dinf\/.*|gmhd\/.*|stbl\/(stsd|stts|ctts|stss|stsc|stsz|stz2|stco|co64|sbgp|sgpd))$/,
   // chunks
   /^RIFF\/AVIX?(\/(LIST|RIFF|idx1|JUNK))?$/,
+  /^RIFF\/AVI\/(hdrl|strl|odml)\/(avih|strh|strf|strn|indx|vprp|dmlh|JUNK|junk)$/,
+  // The plan compares the tags with those that ffmpeg writes.
+  /^RIFF\/AVI\/INFO\/(?!ISFT$)/,
   /^(RIFF|RF64|BW64)\/WAVE(\/(fmt|fact|data|ds64|LIST|JUNK|junk|PAD|FLLR))?$/,
   /^W64(\/(fmt|fact|data))?$/,
   /^FORM\/AIF[FC](\/(COMM|FVER|SSND|NAME|AUTH|\(c\)|ANNO|ID3))?$/,
@@ -104,9 +108,16 @@ async function structuresOf(media: MediaInfo): Promise<Iterable<Structure> | und
     case 'wmv':
     case 'wma':
       return await asfObjects(file, media.sizeBytes)
+    case 'avi':
+      return await aviStructures(file, media)
     case 'flv':
       return await flvTags(file, media.sizeBytes)
     default:
       return (await outlineOf(file, media))?.structures
   }
+}
+
+async function aviStructures(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
+  const outline = await outlineOf(file, media)
+  return outline ? await withAviLists(file, [...outline.structures]) : undefined
 }

@@ -66,6 +66,34 @@ it.each([
   },
 )
 
+it('names the chunks of an AVI that ffmpeg does not write: who made it, when, and the notes on a stream', async () => {
+  const [plain, path] = [folder.file('plain.avi'), folder.file('camera.avi')]
+  await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'mp3', '-metadata', 'title=A title', plain)
+  expect((await planned(plain, {})).losses).toEqual([])
+  await writeFile(path, withCameraNotes(await readFile(plain)))
+  const lost = ['RIFF/AVI/strl/strd', 'RIFF/AVI/hdrl/IDIT', 'RIFF/AVI/INFO/ISFT']
+  expect((await planned(path, {})).losses).toEqual(expect.arrayContaining(lost))
+})
+
+/** The file with notes behind the format of its first stream and behind that stream, and with another program's name. */
+function withCameraNotes(bytes: Buffer): Buffer {
+  const format = bytes.indexOf('strf')
+  const behindFormat = format + 8 + bytes.readUInt32LE(format + 4)
+  const stream = bytes.indexOf('LIST', 13)
+  const behindStream = stream + 8 + bytes.readUInt32LE(stream + 4)
+  const [strd, idit] = [riffChunk('strd'), riffChunk('IDIT')]
+  for (const [at, more] of [
+    [4, strd.length + idit.length],
+    [16, strd.length + idit.length],
+    [stream + 4, strd.length],
+  ] as const) {
+    bytes.writeUInt32LE(bytes.readUInt32LE(at) + more, at)
+  }
+  bytes.write('CanonMV', bytes.indexOf('ISFT') + 8, 'latin1')
+  const parts = [bytes.subarray(0, behindFormat), strd, bytes.subarray(behindFormat, behindStream), idit]
+  return Buffer.concat([...parts, bytes.subarray(behindStream)])
+}
+
 it('says that it cannot name what is lost if the chunks of a file do not follow each other', async () => {
   const path = folder.file('junk.avi')
   await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'mp3', '-flags', '+bitexact', path)

@@ -38,8 +38,8 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
 }
 
 /**
- * The part that is presented, in ticks of its track; null if ffmpeg keeps the lead-in and presents it as silence, as with
- * other tracks in the file. In HE-AAC, it is counted at the rate before SBR, which is half of that of some tracks.
+ * The part that is presented, in ticks of its track. Null if ffmpeg presents the lead-in as silence, as with other tracks
+ * in the file. HE-AAC is counted at the rate before SBR, which is half of that of some tracks.
  */
 function gaplessPart({ leadTicks, ticks }: GaplessInfo, startTick: number): GaplessInfo | null {
   const scale = [1, 2].find((factor) => Math.abs(factor * leadTicks - startTick) < 1.5)
