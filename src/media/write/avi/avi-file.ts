@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { FileWindow } from '../file-window.js'
+import { type HeaderPart, MalformedAvi, parseHeaders } from '../structure/avi-headers.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
-import { type HeaderPart, MalformedAvi, parseHeaders } from './header-parts.js'
 import { type MovieData, readMovieData } from './movie-data.js'
 import { type AviStream, readStreams } from './stream-header.js'
 

@@ -1,7 +1,7 @@
 import { isStreamedSize } from '../../probe/streamed-size.js'
 import { type BytePiece, pieceLength } from '../byte-plan.js'
+import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
-import type { HeaderPart } from './header-parts.js'
 
 /** A chunk with a new body. */
 export function withBody({ start }: Pick<Chunk, 'start'>, body: Buffer): readonly BytePiece[] {

@@ -1,12 +1,12 @@
 import { open, stat } from 'node:fs/promises'
 import { JobFailedError } from '../../../core/errors.js'
 import { staleChunks } from '../pcm-in-place/stale-chunks.js'
+import { MalformedAvi } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { type AviFile, readAvi } from './avi-file.js'
 import { unfitIndex } from './avi-index.js'
 import { censusOfAvi } from './census-of-avi.js'
-import { MalformedAvi } from './header-parts.js'
 import { type AviDonor, layOutAvi } from './lay-out-avi.js'
 import type { SoundChunks } from './movie-data.js'
 

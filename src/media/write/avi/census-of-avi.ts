@@ -1,7 +1,7 @@
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { AviFile } from './avi-file.js'
-import type { HeaderPart } from './header-parts.js'
 
 /** Reasons why parts of a file change. */
 const NEW = {

@@ -2,10 +2,10 @@ import { type BytePiece, type BytePlan, joinRanges, offsetMap, pieceLength } fro
 import { type DealtPackets, dealPackets } from '../deal-packets.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
+import type { HeaderPart } from '../structure/avi-headers.js'
 import type { AviFile } from './avi-file.js'
 import { indexBase, indexBytes, newIndex } from './avi-index.js'
 import { input, lengthOf, packetHead, paddingOf, statedSize, uint32, withBody } from './avi-pieces.js'
-import type { HeaderPart } from './header-parts.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import { type AviStream, startTimes, withNewSound } from './stream-header.js'
 

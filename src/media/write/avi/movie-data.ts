@@ -1,7 +1,7 @@
 import { Column } from '../column.js'
 import type { FileWindow } from '../file-window.js'
+import { MalformedAvi } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
-import { MalformedAvi } from './header-parts.js'
 
 /** The chunks of a stream of sound, in file order. A film has hundreds of thousands. */
 export class SoundChunks {

@@ -1,4 +1,4 @@
-import { type HeaderPart, MalformedAvi, partsOf } from './header-parts.js'
+import { type HeaderPart, MalformedAvi, partsOf } from '../structure/avi-headers.js'
 
 /** The clock of a stream: a packet lasts `scale / rate` seconds, or each `sampleSize` bytes do if that is not 0. */
 export interface AviClock {

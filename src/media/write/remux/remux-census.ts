@@ -20,9 +20,9 @@ const CARRIED: readonly RegExp[] = [
   /^moov\/trak\/mdia\/minf\/(dinf\/.*|gmhd\/.*|stbl\/(stsd|stts|ctts|stss|stsc|stsz|stz2|stco|co64|sbgp|sgpd))$/,
   // chunks
   /^RIFF\/AVIX?(\/(LIST|RIFF|idx1|JUNK))?$/,
-  /^RIFF\/AVI\/(hdrl|strl|odml)\/(avih|strh|strf|strn|indx|vprp|dmlh|JUNK|junk)$/,
+  /^RIFF\/AVI\/hdrl(\/(avih|JUNK|junk|odml(\/dmlh)?|strl(\/(strh|strf|strn|indx|vprp|JUNK|junk))?))?$/,
   // The plan compares the tags with those that ffmpeg writes.
-  /^RIFF\/AVI\/INFO\/(?!ISFT$)/,
+  /^RIFF\/AVI\/INFO(\/(?!ISFT$)|$)/,
   /^(RIFF|RF64|BW64)\/WAVE(\/(fmt|fact|data|ds64|LIST|JUNK|junk|PAD|FLLR))?$/,
   /^W64(\/(fmt|fact|data))?$/,
   /^FORM\/AIF[FC](\/(COMM|FVER|SSND|NAME|AUTH|\(c\)|ANNO|ID3))?$/,

@@ -1,45 +1,39 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { type HeaderPart, MalformedAvi, parseHeaders } from './avi-headers.js'
 import type { Structure } from './structure.js'
 
-/** Lists of an AVI whose chunks are structures of their own, by the name of the list around them. */
-const OPENED: Readonly<Record<string, string>> = {
-  hdrl: 'hdrl',
-  'hdrl/strl': 'strl',
-  'hdrl/odml': 'odml',
-  INFO: 'INFO',
-}
-const HEAD_BYTES = 12
+/** Lists of an AVI whose chunks are structures of their own. */
+const OPENED: ReadonlySet<string> = new Set(['hdrl', 'INFO'])
+/** Lists larger than this are no headers. */
+const MOST_BYTES = 4 * 1024 ** 2
 /** The program that wrote the file, in `INFO`. ffmpeg writes its own name there. */
 const OWN_NAME = 'Lavf'
 
 /** The structures of an AVI with the chunks in its header and in its tags. */
 export async function withAviLists(file: FileHandle, structures: readonly Structure[]): Promise<readonly Structure[]> {
-  const opened = await Promise.all(
-    structures.map((structure) => (structure.path === 'RIFF/AVI/LIST' ? openedList(file, structure, '') : [structure])),
-  )
-  return opened.flat()
+  const opened: Structure[] = []
+  for (const structure of structures) {
+    const isOpened = structure.path === 'RIFF/AVI/LIST' && structure.length <= MOST_BYTES
+    opened.push(...((isOpened ? await openedList(file, structure) : undefined) ?? [structure]))
+  }
+  return opened
 }
 
-/** A list as its head and the structures in it; unopened if it is another list or does not follow the rules. */
-async function openedList(file: FileHandle, list: Structure, around: string): Promise<readonly Structure[]> {
-  const name = `${around}${(await readAt(file, list.start + 8, 4)).toString('latin1')}`
-  if (!Object.hasOwn(OPENED, name)) return [list]
-  const end = list.start + list.length
-  const inside: Structure[] = [{ ...list, length: HEAD_BYTES }]
-  for (let at = list.start + HEAD_BYTES; at < end; ) {
-    const head = await readAt(file, at, HEAD_BYTES)
-    if (end - at < 8 || head.length < 8) return [list]
-    const id = head.toString('latin1', 0, 4)
-    const size = head.readUInt32LE(4)
-    const length = 8 + size + (size % 2)
-    // The last chunk may lack its padding.
-    if (at + 8 + size > end) return [list]
-    const isOwn = id === 'ISFT' && head.toString('latin1', 8) === OWN_NAME
-    const path = id === 'LIST' ? list.path : `RIFF/AVI/${OPENED[name]}/${isOwn ? `${id} (${OWN_NAME})` : id.trim()}`
-    const structure = { path, start: at, length: Math.min(length, end - at) }
-    inside.push(...(id === 'LIST' ? await openedList(file, structure, `${name}/`) : [structure]))
-    at += length
+/** The head of a list and the structures in it; undefined if it is another list or does not follow the rules. */
+async function openedList(file: FileHandle, { start, length }: Structure): Promise<readonly Structure[] | undefined> {
+  try {
+    const list = parseHeaders(await readAt(file, start, length), start)
+    return OPENED.has(list.id) ? structuresOf(list, 'RIFF/AVI') : undefined
+  } catch (error) {
+    if (error instanceof MalformedAvi) return undefined
+    throw error
   }
-  return inside
+}
+
+function structuresOf({ id, start, bodyStart, end, body, children }: HeaderPart, around: string): readonly Structure[] {
+  const isOwn = id === 'ISFT' && body.toString('latin1').startsWith(OWN_NAME)
+  const path = `${around}/${isOwn ? `${id} (${OWN_NAME})` : id.trim()}`
+  if (!children) return [{ path, start, length: end - start }]
+  return [{ path, start, length: bodyStart - start }, ...children.flatMap((child) => structuresOf(child, path))]
 }
