@@ -61,8 +61,8 @@ export interface KnownOptions {
 }
 
 /**
- * Rejects `--no-NAME` of a flag that takes a value, for which yargs gives `false`, and an empty number, for which it
- * gives 0: `--mix ""` would regenerate nothing.
+ * Rejects `--no-NAME` of a flag that takes a value, for which yargs gives `false`. Rejects an empty number, for which it
+ * gives 0. Then `--mix ""` would regenerate nothing.
  *
  * @throws UsageError `ERR_USAGE`
  */

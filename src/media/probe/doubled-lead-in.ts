@@ -8,8 +8,8 @@ const SOME_PACKETS = 8
 const framesSchema = z.object({ frames: z.array(z.object({ pts_time: z.coerce.number().optional() })) })
 
 /**
- * Starts the clock of an M4A with HE-AAC at its first sound. `iTunSMPB` counts the lead-in before SBR doubles its
- * rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
+ * Starts the clock of an M4A with HE-AAC at its first sound. The note `iTunSMPB` counts the lead-in before SBR
+ * doubles its rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
  */
 export async function behindLeadIn(media: MediaInfo): Promise<MediaInfo> {
   const [sound, other] = media.streams.filter((stream) => stream.kind !== 'video' || !stream.isCover)

@@ -13,8 +13,8 @@ export const LATE_TIMES = 'wmalossless'
  */
 export const VORBIS_JITTER_SEC = 0.025
 /**
- * No packet of sound is longer. ffprobe states a day for the last one of Vorbis if all of it lies in one page: it lasts
- * less than nothing, and the number wraps around.
+ * No packet of sound is longer. ffprobe states a day for the last one of Vorbis if all of it lies in one page. It
+ * lasts less than nothing there, and the number wraps around.
  */
 export const LONGEST_PACKET_SEC = 3600
 /** The first frames, and those of the packets behind a block of Matroska, which usually holds eight. */

@@ -5,8 +5,8 @@ import type { AudioEncoding } from './audio-encoding.js'
 const OPUS_FEEDS: Readonly<Record<number, readonly number[]>> = { 5: [0, 1, 4, 2, 3], 7: [0, 1, 4, 3, 5, 2, 6] }
 
 /**
- * Filters before an encoder that undo its own exchange of channels. From version 5.1 to 9.0 at least, ffmpeg feeds libopus
- * the channels of 5.0 and 6.1 in a wrong order: the centre would come out behind. Its decoder is right, as is opusenc.
+ * Filters before an encoder that undo its own exchange of channels. Versions 5.1 to 9.0 of ffmpeg feed libopus the
+ * channels of 5.0 and 6.1 in a wrong order. The centre would come out behind. Its decoder is right, as is opusenc.
  */
 export function orderFilters(
   { encoder }: Pick<AudioEncoding, 'encoder'>,

@@ -5,7 +5,7 @@ import type { Structure } from './structure.js'
 
 /** Lists of an AVI whose chunks are structures of their own. */
 const OPENED: ReadonlySet<string> = new Set(['hdrl', 'INFO'])
-/** Lists larger than this are no headers. */
+/** Headers and tags are shorter. */
 const MOST_BYTES = 4 * 1024 ** 2
 /** The program that wrote the file, in `INFO`. ffmpeg writes its own name there. */
 const OWN_NAME = 'Lavf'
