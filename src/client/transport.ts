@@ -1,5 +1,6 @@
-import { Agent, type IncomingHttpHeaders } from 'node:http'
-import type { Readable } from 'node:stream'
+import { Agent, type ClientRequest, type IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import type { CancelableRequest, OptionsInit, Request, Response } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
@@ -18,6 +19,8 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 const MAX_REDIRECTS = 5
 /** Time for which an unused connection stays open: that of Node's default agent. */
 const IDLE_SOCKET_MS = 5000
+/** Longest wait for the consent of a server to a body. Old ones do not know the question. */
+const CONSENT_MS = 2000
 
 export interface Exchange {
   /** Name of the request in faults: an operation, `token`, `upload` or `download`. */
@@ -38,6 +41,8 @@ export interface UploadExchange extends Exchange {
   readonly body: Readable
   /** Length of `body`: storage refuses a PUT without a length. */
   readonly contentLength: number
+  /** Waits for the consent of the server before the body is sent (Expect: 100-continue). */
+  readonly asksFirst?: boolean
 }
 
 export interface Answer {
@@ -122,20 +127,33 @@ async function sendText(client: Client, exchange: TextExchange, timeouts: Timeou
 }
 
 async function putStream(client: Client, exchange: UploadExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
+  const { asksFirst = false, contentLength } = exchange
+  const consent = new AbortController()
+  const body = asksFirst ? Readable.from(heldBack(exchange.body, consent.signal), { objectMode: false }) : exchange.body
+  const expect = asksFirst ? { expect: '100-continue' } : {}
   try {
-    return await textAnswer(exchange, (signal) =>
-      client.put(exchange.url, {
+    return await textAnswer(exchange, (signal) => {
+      const request = client.put(exchange.url, {
         ...common(exchange, signal),
-        headers: { ...exchange.headers, 'content-length': String(exchange.contentLength) },
-        body: exchange.body,
+        headers: { ...exchange.headers, ...expect, 'content-length': String(contentLength) },
+        body,
         // A large file may take hours, but not the response to it.
         timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs, read: timeouts.answerMs },
         responseType: 'text',
-      }),
-    )
+      })
+      request.on('request', (sent: ClientRequest) => void sent.once('continue', () => consent.abort()))
+      return request
+    })
   } finally {
+    body.destroy()
     exchange.body.destroy()
   }
+}
+
+/** The bytes of a body, from the moment at which the server consents. A server that does not say so gets them later. */
+async function* heldBack(body: Readable, consent: AbortSignal): AsyncGenerator<Buffer> {
+  await setTimeout(CONSENT_MS, undefined, { signal: consent, ref: false }).catch(() => {})
+  for await (const chunk of body) yield chunk as Buffer
 }
 
 /** Receives a response as text. A larger one than those of the API ends the request. */

@@ -31,6 +31,8 @@ export interface TransferContext {
 
 const CHUNK_BYTES = 256 * 1024
 
+const EXPECTATION_FAILED = 417
+
 /** Conflict, and a precondition that failed. */
 const WRITTEN_ALREADY: ReadonlySet<number> = new Set([409, 412])
 
@@ -51,6 +53,7 @@ export async function uploadFile(
   const link = safeAddress(registered.file_upload_link, 'The upload link')
   const contentLength = await fileSize(path)
   let mayBeStored = false
+  let asksFirst = false
   const send = async () => {
     // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.
     const answer = await context.transport.putStream({
@@ -59,8 +62,10 @@ export async function uploadFile(
       headers: { 'content-type': 'application/octet-stream', [blockTypeHeader]: 'BlockBlob' },
       body: Readable.from(bytesOf(path, contentLength, onProgress), { objectMode: false }),
       contentLength,
+      asksFirst,
       signal,
     })
+    if (asksFirst && answer.status === EXPECTATION_FAILED) throw notAskable()
     // A storage that writes a file only once has it from a try whose response was lost.
     if (mayBeStored && WRITTEN_ALREADY.has(answer.status)) return
     requireStored(answer, registered, path)
@@ -70,6 +75,8 @@ export async function uploadFile(
       await send()
     } catch (thrown) {
       if (thrown instanceof HttpFault && thrown.ambiguous) mayBeStored = true
+      // A server that refuses a large body may close before its response is read. It then gets to refuse the headers.
+      asksFirst = !asksFirst && thrown instanceof HttpFault && thrown.reason === 'network'
       throw thrown
     }
   }
@@ -78,6 +85,11 @@ export async function uploadFile(
   } catch (thrown) {
     throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown
   }
+}
+
+/** The fault of a server, or of a proxy before it, that cannot be asked first. */
+function notAskable(): HttpFault {
+  return new HttpFault({ operation: 'upload', reason: 'network', detail: `status ${EXPECTATION_FAILED}` })
 }
 
 async function fileSize(path: string): Promise<number> {
