@@ -1,5 +1,6 @@
 import {
   JobFailedError,
+  OTHER_DISK,
   PrecheckError,
   TransientError,
   UsageError,
@@ -19,9 +20,12 @@ const RULES: readonly FailureRule[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/i,
     toError: (input, options) =>
-      new TransientError('ERR_DISK_FULL', `The disk was full while voxmux processed ${input}.`, {
+      new TransientError('ERR_DISK_FULL', `A disk was full while voxmux processed ${input}.`, {
         ...options,
-        remedies: ['Free some space on that disk, then run again. You do not pay twice.'],
+        remedies: [
+          'Free some space for the output, the state folder and TMPDIR, then run again. You do not pay twice.',
+          OTHER_DISK,
+        ],
       }),
   },
   {

@@ -144,6 +144,8 @@ describe('ffmpeg', () => {
       outputs: [{ url, options: ['-f', 'wav'] }],
     })
     await expect(running).rejects.toMatchObject({ code, exitCode })
+    const { remedies = [] } = await running.catch((error: { remedies: string[] }) => error)
+    expect(remedies.join().includes('TMPDIR')).toBe(exitCode === 4)
   })
 
   it('keeps secrets of the environment from the child', async () => {
