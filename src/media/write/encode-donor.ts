@@ -3,13 +3,13 @@ import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
 import { writeChunks } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
-import { layoutFilters, rawInputOptions } from '../pcm/raw-input.js'
+import { rawInputOptions } from '../pcm/raw-input.js'
 import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
 import { encodeInTurns } from './encode/encode-in-turns.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
+import { encoderLayoutFilters } from './encode/encoder-layout.js'
 import { levelFilters } from './encode/encoder-level.js'
-import { orderFilters } from './encode/encoder-order.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
@@ -28,7 +28,7 @@ export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: S
   const { muxer, options, skipSamples, sampleCount } = side.donor
   // The caller has already cut a voice of known length.
   const trim = sampleCount === null && skipSamples > 0 ? [`atrim=start_sample=${skipSamples}`, 'asetpts=N'] : []
-  const filters = [...layoutFilters(pcm), ...trim, ...levelFilters(encoding), ...orderFilters(encoding, pcm)]
+  const filters = [...encoderLayoutFilters(pcm, encoding), ...trim, ...levelFilters(encoding)]
   return {
     inputs: [{ url: source, options: rawInputOptions(pcm) }],
     outputs: [

@@ -7,8 +7,8 @@ import { ffprobe } from '../../ffmpeg/ffprobe.js'
 import { temporaryFolder } from '../../ffmpeg/temporary-folder.js'
 import { toolFact } from '../../ffmpeg/tool-memory.js'
 import { defaultChannelLayout, type PcmFormat } from '../../pcm/pcm.js'
-import { layoutFilters } from '../../pcm/raw-input.js'
 import type { AudioEncoding } from './audio-encoding.js'
+import { encoderLayoutFilters } from './encoder-layout.js'
 
 /** Format of an encoder's input. */
 export interface EncoderFeed {
@@ -111,7 +111,7 @@ export function silence({ sampleRate, channels }: EncoderFeed) {
 
 /** Options of an output of one track, in the encoding. */
 export function encoderOptions(encoding: AudioEncoding, feed: EncoderFeed): readonly string[] {
-  const filters = layoutFilters(wholeFeed(feed))
+  const filters = encoderLayoutFilters(wholeFeed(feed), encoding)
   return [
     ...(filters.length > 0 ? ['-filter:a', filters.join(',')] : []),
     '-c:a',

@@ -1,10 +1,11 @@
 import type { FfmpegCommand, FfmpegInput } from '../../ffmpeg/ffmpeg.js'
 import type { PcmFormat } from '../../pcm/pcm.js'
-import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
+import { rawInputOptions } from '../../pcm/raw-input.js'
 import type { SampleRange } from '../../voice-cut.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { AAC_FRAME_SAMPLES } from './adts-frames.js'
 import type { AudioEncoding } from './audio-encoding.js'
+import { encoderLayoutFilters } from './encoder-layout.js'
 
 /** Number of encoders that take turns at one voice. Constant, so that a voice gives the same bytes on any machine. */
 export const LANES = 2
@@ -53,7 +54,7 @@ export function strayFrames(turn: number): number {
 
 /** Command of one encoder. */
 export function turnsCommand(source: FfmpegInput['url'], format: PcmFormat, encoding: AudioEncoding): FfmpegCommand {
-  const layout = layoutFilters(format)
+  const layout = encoderLayoutFilters(format, encoding)
   return {
     inputs: [{ url: source, options: rawInputOptions(format) }],
     outputs: [

@@ -3,10 +3,10 @@ import type { FfmpegCommand, FfmpegInput } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from '../../pcm/file-clock.js'
 import type { PcmFormat } from '../../pcm/pcm.js'
-import { layoutFilters, rawInputOptions } from '../../pcm/raw-input.js'
+import { rawInputOptions } from '../../pcm/raw-input.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
+import { encoderLayoutFilters } from '../encode/encoder-layout.js'
 import { levelFilters } from '../encode/encoder-level.js'
-import { orderFilters } from '../encode/encoder-order.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { attachedStreams, attachedTags, attachOptions } from './attached-files.js'
 import { chapterOptions } from './chapter-options.js'
@@ -206,11 +206,10 @@ function voiceGraph(plan: MuxPlan, voice: MuxInput, inputIndex: number): readonl
   const { format, skipSamples, stream, encoded } = voice
   if (encoded) return []
   const graph = `[${inputIndex}:a]${[
-    ...layoutFilters(format),
+    ...encoderLayoutFilters(format, stream.encoding),
     `atrim=start_sample=${skipSamples}`,
     `asetpts=PTS+(${zeroSample(plan, voice)})`,
     ...levelFilters(stream.encoding),
-    ...orderFilters(stream.encoding, format),
   ].join(',')}[voice${stream.outputIndex}]`
   return [graph]
 }

@@ -46,3 +46,15 @@ it('keeps the 6 channels of DTS on a DVD, as AC-3', async () => {
     { codec: 'ac3', channels: 6 },
   ])
 })
+
+it.each([
+  ['aac', 'ts'],
+  ['aac', 'mkv'],
+  ['opus', 'mkv'],
+])('names the channels of DTS that becomes %s in .%s so that players know their places', async (codec, kind) => {
+  const path = folder.file(`surround.${kind}`)
+  await ffmpeg(...tone(2), '-c:a', 'dca', '-strict', '-2', '-ac', '6', '-ar', '48000', path)
+  const { media, verified } = await writtenFile(path, { fallbackCodec: codec })
+  expect(media.streams).toMatchObject([{ channelLayout: '5.1(side)' }])
+  expect(verified.output.streams).toMatchObject([{ codec, channels: 6, channelLayout: '5.1' }])
+})
