@@ -218,6 +218,9 @@ const LEAST_BIT_RATE_PER_CHANNEL = 4 * K
 
 function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoices): AudioEncoding {
   const known = LOSSY[codec] as LossyCodec
+  if (codec === 'vorbis' && stream.sampleRate > VORBIS_RATED) {
+    return { codec, encoder: known.encoder, lossless: false, bitRate: null, options: ['-q:{s}', VORBIS_QUALITY] }
+  }
   const channels = Math.max(1, stream.channels)
   const own = stream.codec === codec ? ownBitRate(stream, wishes) : null
   const worth = own === null ? null : own * worthInLc(stream.profile)
@@ -252,6 +255,11 @@ const VORBIS_LIMITS: readonly { readonly upTo: number; readonly least: number; r
   { upTo: 40_000, least: 30 * K, most: 190 * K },
   { upTo: Number.POSITIVE_INFINITY, least: 32 * K, most: 192 * K },
 ]
+
+/** The highest sample rate for which libvorbis accepts a bit rate. */
+const VORBIS_RATED = 50_000
+/** About 100 kbit/s a channel. */
+const VORBIS_QUALITY = '6'
 
 /** Bits per sample and channel below which artifacts are audible at any sample rate: 26 kbit/s at 44.1 kHz. */
 const LEAST_BITS_PER_SAMPLE = 0.6

@@ -24,6 +24,7 @@ describe('the encoding of a replaced track', () => {
     ['too little for its channels', 'mp4', { codec: 'aac', bitRate: 30_000 }, {}, 57_600],
     ['mono Vorbis at 16 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 16_000, bitRate: null }, {}, 86_000],
     ['mono Vorbis at 8 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 8000, bitRate: 96_000 }, {}, 32_000],
+    ['mono Vorbis at 96 kHz', 'ogg', { codec: 'vorbis', channels: 1, sampleRate: 96_000, bitRate: 76_000 }, {}, null],
     ['mono WMA at 16 kHz', 'wma', { codec: 'wmav2', channels: 1, sampleRate: 16_000, bitRate: 15_000 }, {}, 24_000],
     ['layer II at 22 kHz', 'mp2', { codec: 'mp2', sampleRate: 22_050, bitRate: 384_000 }, {}, 160_000],
   ] as const)('has bits enough: %s', async (_, container, facts, wishes, bitRate) => {
