@@ -15,6 +15,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/
 import { type Limits, refusalError } from '../../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
 import { copyReason, tracksToReplace } from './copy-reason.js'
+import { handleNotes } from './handle-notes.js'
 import { withInputCredentials } from './input-credentials.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
@@ -132,7 +133,13 @@ export async function planMedia(
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
     copyReason: copyReason({ media, tracks, mux }, settings),
     inputCredentials: signing.credentials,
-    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(written.media, track))],
+    notes: [
+      ...mux.notes,
+      ...signing.notes,
+      ...tracks.flatMap((track) => chunkNotes(written.media, track)),
+      // A second cut has the parts of the first beside its own, and takes those from the cache.
+      ...(request.supersede ? [] : tracks.flatMap((track) => handleNotes(written.media, track))),
+    ],
     paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
