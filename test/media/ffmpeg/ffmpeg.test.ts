@@ -144,7 +144,10 @@ describe('ffmpeg', () => {
       outputs: [{ url, options: ['-f', 'wav'] }],
     })
     await expect(running).rejects.toMatchObject({ code, exitCode })
-    const { remedies = [] } = await running.catch((error: { remedies: string[] }) => error)
+    const remedies = await running.then(
+      () => [],
+      (error: { remedies: readonly string[] }) => error.remedies,
+    )
     expect(remedies.join().includes('TMPDIR')).toBe(exitCode === 4)
   })
 
