@@ -9,8 +9,8 @@ const BEHIND: Readonly<Record<string, string>> = { '5.0(side)': '5.0', '5.1(side
 const OPUS_FEEDS: Readonly<Record<number, readonly number[]>> = { 5: [0, 1, 4, 2, 3], 7: [0, 1, 4, 3, 5, 2, 6] }
 
 /**
- * Names the channels of raw audio for an encoder. ffmpeg's AAC describes the sides in its own header, which many players
- * do not read, and a transport stream holds it only once. ffmpeg's Opus refuses the sides.
+ * Names the channels of raw audio for an encoder. AAC of ffmpeg describes the sides in its own header. Many players do not
+ * read it, and a transport stream holds it only once. Opus of ffmpeg refuses the sides.
  *
  * The channels keep their order, unless the encoder exchanges them. Versions 5.1 to 9.0 of ffmpeg feed libopus those of
  * 5.0 and 6.1 in a wrong order. The centre would come out behind. Its decoder is right, as is opusenc.
