@@ -1,16 +1,10 @@
 import { isStreamedSize } from '../../probe/streamed-size.js'
 import { type BytePiece, pieceLength } from '../byte-plan.js'
-import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** A chunk with a new body. */
 export function withBody({ start }: Pick<Chunk, 'start'>, body: Buffer): readonly BytePiece[] {
   return [input(start, start + 4), uint32(body.length), fresh(body), fresh(Buffer.alloc(body.length % 2))]
-}
-
-/** Padding that the size of a list does not count. */
-export function paddingOf({ bodyStart, body, end }: HeaderPart): number {
-  return end - (bodyStart + body.length)
 }
 
 /** A size that changes by some bytes. Recorders that were stopped leave 0 or a placeholder, which stays. */

@@ -5,7 +5,7 @@ import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { AviFile } from './avi-file.js'
 import { indexBase, indexBytes, newIndex } from './avi-index.js'
-import { input, lengthOf, packetHead, paddingOf, statedSize, uint32, withBody } from './avi-pieces.js'
+import { input, lengthOf, packetHead, statedSize, uint32, withBody } from './avi-pieces.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import { type AviStream, startTimes, withNewSound } from './stream-header.js'
 
@@ -78,20 +78,20 @@ class AviLayout {
     if (!part.children) return [input(part.start, part.end)]
     const inside = part.children.flatMap((child) => this.#headerPieces(child))
     const last = part.children.at(-1)?.end ?? part.bodyStart
-    const length = lengthOf(inside) + part.end - last
+    const rest = input(last, part.end)
     return [
       input(part.start, part.start + 4),
-      uint32(part.bodyStart - part.start - 8 + length - paddingOf(part)),
+      uint32(part.bodyStart - part.start - 8 + lengthOf([...inside, rest])),
       input(part.bodyStart - 4, part.bodyStart),
       ...inside,
-      input(last, part.end),
+      rest,
     ]
   }
 
   *#moviPieces(): Generator<BytePiece> {
     const { movi, data } = this.#avi
     yield input(movi.start, movi.start + 4)
-    yield uint32(this.#moviBytes - (movi.end - movi.start) + movi.bodyLength)
+    yield uint32(this.#moviBytes - 8)
     let at = movi.bodyStart
     let record = 0
     for (let row = 0; row <= this.#removed.count; row++) {

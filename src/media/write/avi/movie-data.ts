@@ -48,7 +48,10 @@ export async function readMovieData(window: FileWindow, movi: Chunk, numbers: re
   const sound = new Map(numbers.map((number) => [number, new SoundChunks()]))
   const byId = new Map([...sound].map(([number, chunks]) => [soundId(number), chunks]))
   const records: { start: number; end: number }[] = []
-  const moviEnd = movi.bodyStart + movi.bodyLength
+  // Some lists do not count the padding of their last chunk.
+  const oddList = (at: number) => new MalformedAvi(`its list at byte ${at} has an odd size`)
+  if (movi.bodyLength % 2 === 1) throw oddList(movi.start)
+  const moviEnd = movi.end
   let listEnd = moviEnd
   for (let at = movi.bodyStart + 4; at + 8 <= moviEnd; ) {
     if (at >= listEnd) listEnd = moviEnd
@@ -56,12 +59,12 @@ export async function readMovieData(window: FileWindow, movi: Chunk, numbers: re
     const head = window.peek(at, 12)
     const [id, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
     const end = at + chunkBytes(length)
-    // A list need not count the padding of its last chunk.
-    if (end - (length % 2) > listEnd) throw new MalformedAvi(`its chunk ${id} at byte ${at} exceeds its list`)
+    if (end > listEnd) throw new MalformedAvi(`its chunk ${id} at byte ${at} exceeds its list`)
     if (/^ix\d\d$/.test(id)) throw new MalformedAvi('it has an index of OpenDML')
     if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
       if (listEnd !== moviEnd) throw new MalformedAvi(`its list at byte ${at} lies in another`)
-      listEnd = at + 8 + length
+      if (length % 2 === 1) throw oddList(at)
+      listEnd = end
       records.push({ start: at, end: listEnd })
       at += 12
       continue

@@ -37,6 +37,7 @@ function partAt(
   const bodyEnd = at + 8 + length
   if (bodyEnd > end || depth > DEEPEST) throw new MalformedAvi(`its header ${id} at byte ${start + at} does not fit`)
   const isList = id === 'LIST' && length >= 4
+  if (isList && length % 2 === 1) throw new MalformedAvi(`its list at byte ${start + at} has an odd size`)
   const bodyAt = at + (isList ? 12 : 8)
   const children: HeaderPart[] = []
   for (let next = bodyAt; isList && next + 8 <= bodyEnd; ) {
