@@ -32,7 +32,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
           cause: fault,
           remedies: [
             `Check the address and the network, then run the same command again. ${kept(fault)}`,
-            ...unusedProxy(process.env),
+            ...proxyRemedies(fault),
           ],
         },
       )
@@ -55,10 +55,9 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
 }
 
 /** Node uses the proxy of the environment only if it is told to. */
-function unusedProxy(env: NodeJS.ProcessEnv): string[] {
-  const name = ['HTTPS_PROXY', 'https_proxy'].find((variable) => env[variable])
-  if (name === undefined || env.NODE_USE_ENV_PROXY === '1') return []
-  return [`If the service is behind the proxy of ${name}, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24.5 or newer).`]
+function proxyRemedies({ unusedProxy }: HttpFault): string[] {
+  if (unusedProxy === undefined) return []
+  return [`If the service is behind the proxy of ${unusedProxy}, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24.5 or newer).`]
 }
 
 /** Operations on a file that is started, and so paid for. */

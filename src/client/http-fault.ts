@@ -19,6 +19,8 @@ interface HttpFaultFields {
   readonly retryAfterMs?: number | undefined
   /** Message of the service or of the network. */
   readonly detail?: string | undefined
+  /** Name of the variable with a proxy that Node was not told to use. */
+  readonly unusedProxy?: string | undefined
 }
 
 /**
@@ -31,6 +33,7 @@ export class HttpFault extends Error {
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
   readonly detail: string
+  readonly unusedProxy: string | undefined
 
   constructor(fields: HttpFaultFields) {
     const detail = redactText(fields.detail ?? '').slice(0, 500)
@@ -41,6 +44,7 @@ export class HttpFault extends Error {
     this.status = fields.status
     this.retryAfterMs = fields.retryAfterMs
     this.detail = detail
+    this.unusedProxy = fields.unusedProxy
   }
 
   /** True if the service may have executed the request although no valid response arrived. */

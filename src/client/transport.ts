@@ -247,7 +247,13 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
   }
   if (thrown instanceof library.TimeoutError) {
     const reason = UNSENT_TIMEOUTS.has(thrown.event) ? 'unsent' : 'timeout'
-    return new HttpFault({ operation, reason, detail: 'no response in time' })
+    return new HttpFault({ operation, reason, detail: 'no response in time', unusedProxy: unusedProxy(process.env) })
   }
-  return networkFault(operation, thrown)
+  return networkFault(operation, thrown, unusedProxy(process.env))
+}
+
+/** The variable with a proxy that Node was not told to use, if there is one. */
+function unusedProxy(env: NodeJS.ProcessEnv): string | undefined {
+  if (env.NODE_USE_ENV_PROXY === '1') return undefined
+  return ['HTTPS_PROXY', 'https_proxy'].find((variable) => env[variable])
 }
