@@ -33,6 +33,16 @@ interface BytePlanList extends BytePlan {
   readonly pieces: readonly BytePiece[]
 }
 
+/** A range of the input, by its first byte and the first one behind it. */
+export function inputPiece(start: number, end: number): Extract<BytePiece, { readonly kind: 'input' }> {
+  return { kind: 'input', start, length: end - start }
+}
+
+/** New bytes of an output. */
+export function newBytes(bytes: Uint8Array): Extract<BytePiece, { readonly kind: 'bytes' }> {
+  return { kind: 'bytes', bytes }
+}
+
 const CHECKSUM_BYTES = 4
 
 /** Length of a piece in bytes. */

@@ -1,10 +1,10 @@
 import { isStreamedSize } from '../../probe/streamed-size.js'
-import { type BytePiece, pieceLength } from '../byte-plan.js'
+import { type BytePiece, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** A chunk with a new body. */
 export function withBody({ start }: Pick<Chunk, 'start'>, body: Buffer): readonly BytePiece[] {
-  return [input(start, start + 4), uint32(body.length), fresh(body), fresh(Buffer.alloc(body.length % 2))]
+  return [inputPiece(start, start + 4), uint32(body.length), newBytes(body), newBytes(Buffer.alloc(body.length % 2))]
 }
 
 /** A size that changes by some bytes. Recorders that were stopped leave 0 or a placeholder, which stays. */
@@ -24,16 +24,8 @@ export function packetHead(id: string, bytes: number): Buffer {
   return head
 }
 
-export function input(start: number, end: number): BytePiece {
-  return { kind: 'input', start, length: end - start }
-}
-
-function fresh(bytes: Buffer): BytePiece {
-  return { kind: 'bytes', bytes }
-}
-
 export function uint32(value: number): BytePiece {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
-  return fresh(bytes)
+  return newBytes(bytes)
 }

@@ -1,11 +1,11 @@
-import { type BytePiece, type BytePlan, joinRanges, offsetMap, pieceLength } from '../byte-plan.js'
+import { type BytePiece, type BytePlan, inputPiece, joinRanges, offsetMap, pieceLength } from '../byte-plan.js'
 import { type DealtPackets, dealPackets } from '../deal-packets.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { AviFile } from './avi-file.js'
 import { indexBase, indexBytes, newIndex } from './avi-index.js'
-import { input, lengthOf, packetHead, statedSize, uint32, withBody } from './avi-pieces.js'
+import { lengthOf, packetHead, statedSize, uint32, withBody } from './avi-pieces.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import { type AviStream, startTimes, withNewSound } from './stream-header.js'
 
@@ -56,18 +56,18 @@ class AviLayout {
     const parts = file.chunks.map((chunk): readonly BytePiece[] | null => {
       if (chunk === movi) return null
       if (chunk.start === headers.start) return this.#headerPieces(headers)
-      return chunk === this.#avi.index?.chunk ? withBody(chunk, index) : [input(chunk.start, chunk.end)]
+      return chunk === this.#avi.index?.chunk ? withBody(chunk, index) : [inputPiece(chunk.start, chunk.end)]
     })
     const length = parts.reduce((sum, part) => sum + (part ? lengthOf(part) : this.#moviBytes), 0)
     const oldLength = file.end - (first?.start ?? file.end)
-    yield input(0, 4)
+    yield inputPiece(0, 4)
     yield uint32(statedSize(this.#avi.statedBytes, length - oldLength))
-    yield input(8, file.headLength)
+    yield inputPiece(8, file.headLength)
     for (const part of parts) {
       if (part) yield* part
       else yield* this.#moviPieces()
     }
-    yield input(file.end, file.sizeBytes)
+    yield inputPiece(file.end, file.sizeBytes)
   }
 
   #headerPieces(part: HeaderPart): readonly BytePiece[] {
@@ -75,14 +75,14 @@ class AviLayout {
       if (part === stream.header) return withBody(part, withNewSound(stream, donor.stream))
       if (part === stream.format) return withBody(part, donor.stream.format.body)
     }
-    if (!part.children) return [input(part.start, part.end)]
+    if (!part.children) return [inputPiece(part.start, part.end)]
     const inside = part.children.flatMap((child) => this.#headerPieces(child))
     const last = part.children.at(-1)?.end ?? part.bodyStart
-    const rest = input(last, part.end)
+    const rest = inputPiece(last, part.end)
     return [
-      input(part.start, part.start + 4),
+      inputPiece(part.start, part.start + 4),
       uint32(part.bodyStart - part.start - 8 + lengthOf([...inside, rest])),
-      input(part.bodyStart - 4, part.bodyStart),
+      inputPiece(part.bodyStart - 4, part.bodyStart),
       ...inside,
       rest,
     ]
@@ -90,18 +90,18 @@ class AviLayout {
 
   *#moviPieces(): Generator<BytePiece> {
     const { movi, data } = this.#avi
-    yield input(movi.start, movi.start + 4)
+    yield inputPiece(movi.start, movi.start + 4)
     yield uint32(this.#moviBytes - 8)
     let at = movi.bodyStart
     let record = 0
     for (let row = 0; row <= this.#removed.count; row++) {
       const start = row < this.#removed.count ? this.#removed.start(row) : movi.end
       for (let list = data.records[record]; list && list.start < start; list = data.records[++record]) {
-        yield input(at, list.start + 4)
+        yield inputPiece(at, list.start + 4)
         yield uint32(this.#recordBytes.get(list.start) ?? 0)
         at = list.start + 8
       }
-      yield input(at, start)
+      yield inputPiece(at, start)
       if (row === this.#removed.count) return
       yield* this.#newChunks(row)
       at = this.#removed.end(row)
@@ -182,7 +182,7 @@ class AviLayout {
 
 function newSound(avi: AviFile, number: number, donor: AviDonor | undefined): NewSound {
   const [stream, chunks] = [avi.streams[number], avi.data.sound.get(number)]
-  if (!stream || !chunks || !donor) throw new RangeError(`There is no donor for stream ${number}.`)
+  if (!stream || !chunks || !donor) throw new RangeError(`Stream ${number} has no donor.`)
   const { packets } = donor
   const times = startTimes(donor.stream.clock, packets.count, packets.bytes)
   const firstFrom = (sec: number) => firstAtLeast(packets.count, (packet) => times[packet] as number, sec)

@@ -1,4 +1,4 @@
-import { type BytePiece, type BytePlan, bytePlan, pieceLength } from '../byte-plan.js'
+import { type BytePiece, type BytePlan, bytePlan, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
 import { loudnessFields } from '../pcm-in-place/bext-loudness.js'
 import { loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
 import { alignedLength, type Chunk, type ChunkFile, type ChunkForm, holdsSamples } from '../structure/chunks.js'
@@ -27,24 +27,24 @@ export function layOutChunks(sound: SoundFile, donor: ChunkDonor): BytePlan {
   sizes.writeBigUInt64LE(BigInt(length - 8), 0)
   sizes.writeBigUInt64LE(BigInt(data?.bodyLength ?? 0), 8)
   sizes.writeBigUInt64LE(BigInt(Math.floor(donor.sampleCount ?? 0)), 16)
-  return bytePlan([...head(sound.file, length, donor), ...body, input(end, sizeBytes)])
+  return bytePlan([...head(sound.file, length, donor), ...body, inputPiece(end, sizeBytes)])
 }
 
 /** The bytes before the first chunk, with the size of the form. */
 function head({ form, headLength }: ChunkFile, length: number, donor: ChunkDonor): readonly BytePiece[] {
   switch (form) {
     case 'riff':
-      return [input(0, 4), fresh(uint32(length - 8, 'LE')), input(8, headLength)]
+      return [inputPiece(0, 4), newBytes(uint32(length - 8, 'LE')), inputPiece(8, headLength)]
     case 'aiff':
-      return [input(0, 4), fresh(uint32(length - 8, 'BE')), fresh(donor.formType)]
+      return [inputPiece(0, 4), newBytes(uint32(length - 8, 'BE')), newBytes(donor.formType)]
     case 'w64': {
       const size = Buffer.alloc(8)
       size.writeBigUInt64LE(BigInt(length))
-      return [input(0, 16), fresh(size), input(24, headLength)]
+      return [inputPiece(0, 16), newBytes(size), inputPiece(24, headLength)]
     }
     case 'rf64':
     case 'caf':
-      return [input(0, headLength)]
+      return [inputPiece(0, headLength)]
     default:
       return form satisfies never
   }
@@ -53,13 +53,17 @@ function head({ form, headLength }: ChunkFile, length: number, donor: ChunkDonor
 /** A chunk that is not of the coding: its own bytes, without facts about the old sound. */
 function oldChunk({ stale }: SoundFile, chunk: Chunk, donor: ChunkDonor): readonly BytePiece[] {
   const fact = stale.find((each) => each.chunk === chunk)
-  if (!fact) return [input(chunk.start, chunk.end)]
+  if (!fact) return [inputPiece(chunk.start, chunk.end)]
   if (fact.kind === 'loudness' && donor.loudness) {
     return patched(chunk, loudnessStart(chunk), loudnessFields(donor.loudness))
   }
   if (fact.kind === 'tag') {
     const length = fact.tag.pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
-    return [input(chunk.start, chunk.bodyStart), ...fact.tag.pieces, input(chunk.bodyStart + length, chunk.end)]
+    return [
+      inputPiece(chunk.start, chunk.bodyStart),
+      ...fact.tag.pieces,
+      inputPiece(chunk.bodyStart + length, chunk.end),
+    ]
   }
   const md5 = fact.kind === 'md5' ? md5For(fact, donor) : null
   return md5 ? patched(chunk, chunk.bodyStart, md5) : []
@@ -71,7 +75,7 @@ function donorChunk({ file }: ChunkDonor, id: string): readonly BytePiece[] {
   if (!chunk) return []
   const padding = alignedLength(chunk.bodyLength, file.form) - (chunk.end - chunk.bodyStart)
   const own: BytePiece = { kind: 'donor', donor: 0, start: chunk.start, length: chunk.end - chunk.start }
-  return [own, fresh(Buffer.alloc(padding))]
+  return [own, newBytes(Buffer.alloc(padding))]
 }
 
 /** `fact` of a coding that needs none states the number of samples; any other chunk without a successor is left out. */
@@ -84,15 +88,7 @@ function countedChunk(chunk: Chunk, { sampleCount }: ChunkDonor, form: ChunkForm
 
 /** A chunk of the input with new bytes at an offset of the file. */
 function patched({ start, end }: Chunk, at: number, bytes: Buffer): readonly BytePiece[] {
-  return [input(start, at), fresh(bytes), input(at + bytes.length, end)]
-}
-
-function input(start: number, end: number): BytePiece {
-  return { kind: 'input', start, length: end - start }
-}
-
-function fresh(bytes: Buffer): BytePiece {
-  return { kind: 'bytes', bytes }
+  return [inputPiece(start, at), newBytes(bytes), inputPiece(at + bytes.length, end)]
 }
 
 function uint32(value: number, order: 'LE' | 'BE'): Buffer {

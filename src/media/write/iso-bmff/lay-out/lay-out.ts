@@ -16,7 +16,7 @@ export function layOutFile(file: IsoFile, voices: readonly number[], donors: rea
   const tracks = voices.map((voice, place) => {
     const old = file.oldTracks.get(voice)
     const donor = donors[place]
-    if (!old || !donor) throw new RangeError(`There is no donor for track ${voice}.`)
+    if (!old || !donor) throw new RangeError(`Track ${voice} has no donor.`)
     return newTrack(old, donor, file.movie.timeScale)
   })
   // If offsets need more than 32 bits, the index grows and everything moves again.

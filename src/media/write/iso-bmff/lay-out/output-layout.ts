@@ -1,5 +1,5 @@
 import { type Box, endOf, resizedHeader } from '../../../probe/movie/box.js'
-import { type BytePiece, type BytePlan, joinRanges, offsetMap, pieceLength } from '../../byte-plan.js'
+import { type BytePiece, type BytePlan, inputPiece, joinRanges, offsetMap, pieceLength } from '../../byte-plan.js'
 import { Column } from '../../column.js'
 import { firstAtLeast } from '../../first-at-least.js'
 import { RunsInFileOrder } from '../../runs-in-file-order.js'
@@ -72,7 +72,7 @@ export class OutputLayout {
         : boxPieces(box, this.#replacements)
       yield { start: box.start, pieces: next > from ? this.#dataPieces(box, from, next) : pieces }
     }
-    yield { start: boxesEnd, pieces: [input(boxesEnd, sizeBytes)] }
+    yield { start: boxesEnd, pieces: [inputPiece(boxesEnd, sizeBytes)] }
   }
 
   /** A box of media data: new packets in the places of old ones, all other bytes unchanged. */
@@ -84,11 +84,11 @@ export class OutputLayout {
     yield { kind: 'bytes', bytes: resizedHeader(box, length) }
     let at = box.start + box.headerBytes
     for (let row = from; row < to; row++) {
-      yield input(at, this.#removed.start(row))
+      yield inputPiece(at, this.#removed.start(row))
       yield this.#newPackets(row)
       at = this.#removed.end(row)
     }
-    yield input(at, endOf(box))
+    yield inputPiece(at, endOf(box))
   }
 
   /** New packets in the place of an old run. */
@@ -104,22 +104,18 @@ export class OutputLayout {
 type NewPackets = Extract<BytePiece, { readonly kind: 'donor' }> & { readonly run: number }
 type Piece = Exclude<BytePiece, { readonly kind: 'donor' }> | NewPackets
 
-function input(start: number, end: number): Piece {
-  return { kind: 'input', start, length: end - start }
-}
-
 /** A box with the new bytes of its children. A box without new bytes is one range of the input. */
 function boxPieces(box: Box, replacements: Replacements): readonly Piece[] {
   const made = replacements.get(box)
   if (made) return made.map((bytes) => ({ kind: 'bytes', bytes }))
-  if (!hasReplaced(box, replacements)) return [input(box.start, endOf(box))]
+  if (!hasReplaced(box, replacements)) return [inputPiece(box.start, endOf(box))]
   const fieldsAt = box.start + box.headerBytes
   const last = box.children.at(-1)
   const restAt = last ? endOf(last) : fieldsAt + box.prefixBytes
   const body: readonly Piece[] = [
-    input(fieldsAt, fieldsAt + box.prefixBytes),
+    inputPiece(fieldsAt, fieldsAt + box.prefixBytes),
     ...box.children.flatMap((child) => boxPieces(child, replacements)),
-    input(restAt, endOf(box)),
+    inputPiece(restAt, endOf(box)),
   ]
   const length = body.reduce((sum, piece) => sum + pieceLength(piece), 0)
   return [{ kind: 'bytes', bytes: resizedHeader(box, length) }, ...body]

@@ -1,4 +1,4 @@
-import { type BytePiece, CRC_32 } from '../../byte-plan.js'
+import { type BytePiece, CRC_32, inputPiece } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
 import { ID } from '../read/ids.js'
 import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
@@ -97,25 +97,25 @@ export class ClusterLayout {
     const { start, dataStart, end, checksumBytes } = this.old
     const edits = this.#edits()
     if (edits.length === 0) {
-      yield input(start, end)
+      yield inputPiece(start, end)
       return
     }
     yield* this.#head()
     let at = dataStart
     if (checksumBytes > 0) {
       at += checksumBytes
-      yield input(dataStart, at - 4)
+      yield inputPiece(dataStart, at - 4)
       yield { kind: 'checksum', of: CRC_32, covers: end - at + this.#delta() }
     }
     for (const edit of edits) {
-      yield input(at, edit.start)
+      yield inputPiece(at, edit.start)
       if (edit.bytes) yield { kind: 'bytes', bytes: edit.bytes }
       for (let packet = edit.from; packet < edit.to; packet++) {
         for (const piece of edit.track?.blockPieces(packet, this.old.tick) ?? []) yield piece
       }
       at = edit.end
     }
-    yield input(at, end)
+    yield inputPiece(at, end)
   }
 
   #delta(): number {
@@ -133,7 +133,7 @@ export class ClusterLayout {
 
   *#head(): Generator<BytePiece> {
     const { start, dataStart, statedLength, sizeWidth } = this.old
-    if (statedLength === null) yield input(start, dataStart)
+    if (statedLength === null) yield inputPiece(start, dataStart)
     else yield { kind: 'bytes', bytes: makeHead(ID.Cluster, this.#statedLength(), sizeWidth) }
   }
 
@@ -181,10 +181,6 @@ function newNumber(id: number, old: StatedNumber): NewNumber {
 
 function numberDelta({ id, old, value, bytes }: NewNumber): number {
   return makeUint(id, value, bytes).length - old.length
-}
-
-function input(start: number, end: number): BytePiece {
-  return { kind: 'input', start, length: end - start }
 }
 
 function delta(edits: readonly Edit[]): number {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { BytePiece } from '../../byte-plan.js'
+import { type BytePiece, newBytes } from '../../byte-plan.js'
 import type { Element } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { makeHead } from '../read/make-ebml.js'
@@ -35,17 +35,17 @@ export class Rewrite {
   *pieces(element: Element): Generator<BytePiece> {
     const made = this.#replaced.get(element)
     if (made || !this.#isChanged(element)) {
-      yield made ? fresh(made) : { kind: 'input', start: element.start, length: element.bytes.length }
+      yield made ? newBytes(made) : { kind: 'input', start: element.start, length: element.bytes.length }
       return
     }
-    yield fresh(makeHead(element.id, this.#bodyLength(element), element.sizeWidth))
+    yield newBytes(makeHead(element.id, this.#bodyLength(element), element.sizeWidth))
     const [first, ...rest] = element.children
     if (first) {
-      if (isChecksum(first)) yield fresh(this.#checksum(first, element))
+      if (isChecksum(first)) yield newBytes(this.#checksum(first, element))
       else yield* this.pieces(first)
     }
     for (const child of rest) yield* this.pieces(child)
-    yield fresh(this.#added.get(element) ?? Buffer.alloc(0))
+    yield newBytes(this.#added.get(element) ?? Buffer.alloc(0))
   }
 
   #isChanged(element: Element): boolean {
@@ -82,8 +82,4 @@ export class Rewrite {
 
 function isChecksum({ id, body }: Element): boolean {
   return id === ID.Crc32 && body.length === 4
-}
-
-function fresh(bytes: Buffer): BytePiece {
-  return { kind: 'bytes', bytes }
 }
