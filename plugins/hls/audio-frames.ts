@@ -56,7 +56,7 @@ export function withoutHeader(frame: Buffer): Buffer {
   return frame.subarray((frame[1] as number) & 1 ? HEADER_BYTES : HEADER_BYTES + 2)
 }
 
-/** Length of the ADTS frame that begins at a place, null where none begins there, or not all of it is there. */
+/** Length of the ADTS frame that begins at a place, null if none begins there, or not all of it is there. */
 export function frameLength(bytes: Buffer, at: number): number | null {
   if (at + HEADER_BYTES > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] as number) & 0xf6) !== 0xf0) return null
   const [third = 0, fourth = 0, fifth = 0] = bytes.subarray(at + 3, at + 6)

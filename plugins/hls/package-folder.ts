@@ -65,7 +65,7 @@ export class PackageFolder {
     return real
   }
 
-  /** Text of a playlist. @throws PrecheckError ERR_HLS_PLAYLIST where it is far too long, and those of {@link file} */
+  /** Text of a playlist. @throws PrecheckError ERR_HLS_PLAYLIST if it is far too long, and those of {@link file} */
   async text(path: string): Promise<string> {
     const file = await this.file(path)
     const { size } = await stat(file)

@@ -7,7 +7,7 @@ interface FoundVoice {
   readonly path: string
   /** Samples by which it must come later to fit. */
   readonly delaySamples: number
-  /** True where another encoding of the same sound was regenerated. */
+  /** True if another encoding of the same sound was regenerated. */
   readonly isShared: boolean
 }
 

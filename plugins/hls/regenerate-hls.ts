@@ -51,7 +51,7 @@ export interface HlsResult {
     /** As many as before. */
     readonly frameCount: number
     readonly durationSec: number
-    /** True where another encoding of the same sound was regenerated, and paid for, in its place. */
+    /** True if another encoding of the same sound was regenerated, and paid for, in its place. */
     readonly isShared: boolean
   }[]
   readonly files: readonly HlsFile[]

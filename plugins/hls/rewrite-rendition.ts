@@ -34,7 +34,7 @@ export interface RewrittenRendition {
   readonly files: readonly string[]
   readonly frameCount: number
   readonly durationSec: number
-  /** True where another rendition of the programme was regenerated for it. */
+  /** True if another rendition of the programme was regenerated for it. */
   readonly isShared: boolean
   readonly before: SegmentRates
   readonly after: SegmentRates

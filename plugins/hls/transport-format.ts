@@ -142,7 +142,7 @@ function withCounter(packet: Buffer, counter: number): Buffer {
   return copy
 }
 
-/** The header of a packet with so many bytes behind it; 0 where they do not fit into its 16 bits. */
+/** The header of a packet with so many bytes behind it; 0 if they do not fit into its 16 bits. */
 function withLength(header: Buffer, payloadBytes: number): Buffer {
   const copy = Buffer.from(header)
   const length = header.length - 6 + payloadBytes

@@ -13,7 +13,7 @@ export interface TransportPacket {
   readonly payload: Buffer
 }
 
-/** Reads a segment's packets; null where it is not made of them. */
+/** Reads a segment's packets; null if it is not made of them. */
 export function transportPackets(segment: Buffer): readonly TransportPacket[] | null {
   if (segment.length === 0 || segment.length % PACKET_BYTES !== 0) return null
   const packets: TransportPacket[] = []
@@ -76,7 +76,7 @@ export interface TransportStream {
   readonly type: number
 }
 
-/** The streams that a segment's tables (PAT, PMT) name; empty where it has none. */
+/** The streams that a segment's tables (PAT, PMT) name; empty if it has none. */
 export function streamsOf(packets: readonly TransportPacket[]): readonly TransportStream[] {
   const association = sectionOf(packets, 0)
   if (association === null) return []

@@ -42,7 +42,7 @@ export interface TimelineFile {
   /** Encoding of the file's text: the new timeline is written in the same one. */
   readonly encoding: TextEncoding
   readonly extension: string
-  /** True where timecodes count frames of a rate that only the media tell. */
+  /** True if timecodes count frames of a rate that only the media tell. */
   readonly needsFrameRate: boolean
 }
 

@@ -86,7 +86,7 @@ function mltEdits(text: string, { from }: Relocation): readonly TextEdit[] {
   return [edit]
 }
 
-/** The same file from the other folder, written as it was; undefined where the address may stay. */
+/** The same file from the other folder, written as it was; undefined if the address may stay. */
 function relocated(address: string, { from, to, isBundle }: Relocation): string | undefined {
   // Paths of another system count too: a drive's letter looks like a scheme.
   if (address === '' || /^([a-z][a-z\d+.-]*:|[\\/]|#)/i.test(address)) return undefined

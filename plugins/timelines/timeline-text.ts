@@ -13,7 +13,7 @@ export function binaryText(bytes: Buffer): { readonly text: string; readonly enc
   return { encoding: 'latin1', text: bytes.toString('latin1') }
 }
 
-/** A text in the encoding that its timeline had; in UTF-8 where that has no signs for it. */
+/** A text in the encoding that its timeline had; in UTF-8 if that has no signs for it. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf16be') return Buffer.from(text, 'utf16le').swap16()
   const isLost = encoding === 'latin1' && /[\u0100-\uffff]/.test(text)

@@ -3,7 +3,7 @@ import type { TimeRange } from './time/time-range.js'
 
 /** Common form of all timelines, independent of the file format. Times are exact seconds. */
 export interface Timeline {
-  /** As the file calls itself; null where it does not. */
+  /** As the file calls itself; null if it does not. */
   readonly name: string | null
   readonly sources: readonly TimelineSource[]
   /** Every stretch of sound that is played, in the order of the file. */

@@ -9,7 +9,7 @@ export interface SampleGrid {
   /** Time of the ranges' clock at the first sample, in seconds. */
   readonly origin: Rational
   readonly sampleRate: number
-  /** Null where the file does not say how long it is. */
+  /** Null if the file does not say how long it is. */
   readonly sampleCount: number | null
 }
 

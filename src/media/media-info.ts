@@ -11,19 +11,19 @@ export interface MediaInfo {
   readonly readOptions?: readonly string[]
   /** Timestamp at which the file's presentation begins: what a player shows as 0:00. */
   readonly startSec: number
-  /** Presentation length from {@link startSec}; null where the container does not say. */
+  /** Presentation length from {@link startSec}; null if the container does not say. */
   readonly durationSec: number | null
   readonly bitRate: number | null
   readonly tags: Readonly<Record<string, string>>
-  /** Set where a Broadcast WAV says how loud its sound is. */
+  /** Set if a Broadcast WAV says how loud its sound is. */
   readonly statesLoudness?: boolean
-  /** Set where only its packets tell whether the clock of an mp4 or mov jumps. */
+  /** Set if only its packets tell whether the clock of an mp4 or mov jumps. */
   readonly mayJump?: boolean
-  /** Set where ffmpeg may state the time of a packet too early, and by how much at most. */
+  /** Set if ffmpeg may state the time of a packet too early, and by how much at most. */
   readonly clockErrorSec?: number
-  /** Set where all sound of an mp4 or mov lies in fragments. */
+  /** Set if all sound of an mp4 or mov lies in fragments. */
   readonly isFragmented?: boolean
-  /** Set where ffmpeg cannot copy a picture of an mp4 or mov: what its edit list does. */
+  /** Set if ffmpeg cannot copy a picture of an mp4 or mov: what its edit list does. */
   readonly editedPictures?: string
   /** In file order: `streams[n].index === n`. */
   readonly streams: readonly StreamInfo[]
@@ -45,9 +45,9 @@ export type StreamInfo = AudioStreamInfo | VideoStreamInfo | OtherStreamInfo
 
 interface StreamBase {
   readonly index: number
-  /** Codec name as ffprobe gives it; null where no decoder is known. */
+  /** Codec name as ffprobe gives it; null if no decoder is known. */
   readonly codec: string | null
-  /** The container's own tag of the codec (`avc1`, `tmcd`, …); null where it has none. */
+  /** The container's own tag of the codec (`avc1`, `tmcd`, …); null if it has none. */
   readonly codecTag: string | null
   /** The container's own number of the stream, such as a PID; null if it has none. */
   readonly id?: number | null
@@ -58,7 +58,7 @@ interface StreamBase {
   /** Ticks as `1/90000`. */
   readonly timeBase: string
   readonly bitRate: number | null
-  /** ISO 639 code as written in the file; null where absent or `und`. */
+  /** ISO 639 code as written in the file; null if absent or `und`. */
   readonly language: string | null
   readonly title: string | null
   readonly tags: Readonly<Record<string, string>>
@@ -80,9 +80,9 @@ export interface AudioStreamInfo extends StreamBase {
   readonly audioIndex: number
   readonly sampleRate: number
   readonly channels: number
-  /** ffmpeg's layout name, e.g. `stereo`, `5.1(side)`; null where unknown. */
+  /** ffmpeg's layout name, e.g. `stereo`, `5.1(side)`; null if unknown. */
   readonly channelLayout: string | null
-  /** ffmpeg's sample format without the planar mark: `s16`, `s32`, `flt`, `dbl`, `u8`; null where unknown. */
+  /** ffmpeg's sample format without the planar mark: `s16`, `s32`, `flt`, `dbl`, `u8`; null if unknown. */
   readonly sampleFormat: string | null
   /** Significant bits a sample of a lossless codec (16, 24, 32); null for lossy ones. */
   readonly bitsPerSample: number | null
@@ -110,18 +110,18 @@ export interface VideoStreamInfo extends StreamBase {
   readonly kind: 'video'
   readonly width: number
   readonly height: number
-  /** `25/1`; null where unknown. */
+  /** `25/1`; null if unknown. */
   readonly frameRate: string | null
   /** Clockwise, from the display matrix. */
   readonly rotationDeg: number
-  /** Shape of a pixel, `16:15`; null where it is square or not said. */
+  /** Shape of a pixel, `16:15`; null if it is square or not said. */
   readonly sampleAspect: string | null
   readonly colour: ColourInfo
   /** A cover picture, not a film. */
   readonly isCover: boolean
 }
 
-/** How the numbers of a picture are meant, in ffmpeg's names (`bt2020nc`, `smpte2084`, …); null where not said. */
+/** How the numbers of a picture are meant, in ffmpeg's names (`bt2020nc`, `smpte2084`, …); null if not said. */
 export interface ColourInfo {
   readonly range: string | null
   readonly space: string | null

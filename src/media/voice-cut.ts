@@ -63,7 +63,7 @@ export type CutSound = Pick<VoiceCut, 'sampleRate' | 'channels' | 'channelLayout
 export interface Alignment {
   /** Samples by which the regenerated audio is late against what was sent (negative: early), at the cut's rate. Taken out. */
   readonly lagSamples: number
-  /** 0 … 1, the weakest place that was voiced; 1 where all is silence. */
+  /** 0 … 1, the weakest place that was voiced; 1 if all is silence. */
   readonly match: number
   readonly method: 'waveform' | 'envelope' | 'silence'
   readonly places: readonly AlignmentPlace[]

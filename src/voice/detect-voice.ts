@@ -16,7 +16,7 @@ const BLOCK_SAMPLES = 10 * SAMPLE_RATE
 
 /**
  * How much voice there is in a sound. A detector can be wrong: music with singing counts as voice, a whisper may not.
- * Null where the pool's engine has no detector. Errors as {@link VoicePool.detect}.
+ * Null if the pool's engine has no detector. Errors as {@link VoicePool.detect}.
  */
 export async function detectVoice(input: VoiceInput, options: DetectOptions): Promise<VoiceAmount | null> {
   const { pool, signal, enoughSec } = options

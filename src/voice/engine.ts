@@ -4,7 +4,7 @@ import type { Block, BlockPlan } from './block-plan.js'
 export interface RegeneratedBlock {
   /** As many samples as the block has, in the block's place; one array a channel. */
   readonly channels: readonly Float32Array<ArrayBuffer>[]
-  /** Probability of voice (0 … 1) of each 10 ms of the block; null where the engine has no voice detector. */
+  /** Probability of voice (0 … 1) of each 10 ms of the block; null if the engine has no voice detector. */
   readonly probability: Float32Array<ArrayBuffer> | null
 }
 

@@ -22,7 +22,7 @@ export interface RegenerateOptions {
 
 /**
  * The same sound with its voice regenerated: the input's length, layout and place, to the sample. Values may exceed
- * full scale where the input's do.
+ * full scale if the input's do.
  *
  * Blocks are worked on in parallel, as many as the pool has workers, and given out in order; memory does not grow with
  * the input. The result is the same, bit for bit, whatever the number of workers.

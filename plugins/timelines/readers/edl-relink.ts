@@ -10,7 +10,7 @@ const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)
  * Writes the list with other names in its comments; timecodes, reels and everything else stay. An event that had no
  * such comment gets one: an edit decision list has no other place for a file.
  *
- * @param mediaOf the new file of the event of a number; undefined where it keeps the old one
+ * @param mediaOf the new file of the event of a number; undefined if it keeps the old one
  */
 export function relinkEdl(
   text: string,

@@ -22,7 +22,7 @@ import { isBlack, otherSide, writtenNames } from './edl-names.js'
 import { relinkEdl } from './edl-relink.js'
 
 /**
- * Reads a CMX3600 edit decision list: events with sound, or all where the list has none (sound travels with the
+ * Reads a CMX3600 edit decision list: events with sound, or all if the list has none (sound travels with the
  * picture). Source timecodes count on each file's own.
  *
  * @param rate frames a second of all its timecodes, which the list does not say
@@ -121,7 +121,7 @@ class EdlReading {
   }
 }
 
-/** Speeds are in whole frames a second even where the rate is 1000/1001 of that. */
+/** Speeds are in whole frames a second even if the rate is 1000/1001 of that. */
 function nominal(rate: Rational): Rational {
   return rational(Math.round(Number(rate.numerator) / Number(rate.denominator)))
 }

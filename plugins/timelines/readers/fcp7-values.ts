@@ -19,7 +19,7 @@ export function textIn(element: XmlElement | undefined, name: string): string | 
   return child(element, name)?.text
 }
 
-/** A whole number of frames; undefined where it is missing or -1, which stands for "not set". */
+/** A whole number of frames; undefined if it is missing or -1, which stands for "not set". */
 export function frameNumber(element: XmlElement | undefined, name: string): bigint | undefined {
   const text = textIn(element, name) ?? ''
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
@@ -71,7 +71,7 @@ export interface TimeRemap {
   readonly frames: readonly Rational[]
 }
 
-/** The `timeremap` filter of a clip; undefined where it plays at its own speed. */
+/** The `timeremap` filter of a clip; undefined if it plays at its own speed. */
 export function timeRemapOf(clip: XmlElement): TimeRemap | undefined {
   const effect = childElements(clip, 'filter')
     .filter((filter) => !isOff(filter))

@@ -190,7 +190,7 @@ function neighbours(items: readonly XmlElement[], index: number) {
   return { before: transition(items[index - 1]), after: transition(items[index + 1]) }
 }
 
-/** Seconds from one place to a later one; 0 where it is not later, or where either is not set. */
+/** Seconds from one place to a later one; 0 if it is not later, or if either is not set. */
 function secondsBetween(earlier: bigint | undefined, later: bigint | undefined, rate: Rational): Rational {
   if (later === undefined || earlier === undefined) return ZERO
   return larger(ZERO, divide(rational(later - earlier), rate))

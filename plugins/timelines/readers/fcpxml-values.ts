@@ -33,7 +33,7 @@ export function isMuted(element: XmlElement): boolean {
   return parts.length > 0 && parts.every((part) => !isOn(part, 'enabled') || !isOn(part, 'active'))
 }
 
-/** The main roles of a clip's sound (`dialogue`, `music`, `effects`, or a person's own); empty where none is given. */
+/** The main roles of a clip's sound (`dialogue`, `music`, `effects`, or a person's own); empty if none is given. */
 export function audioRoles(element: XmlElement): readonly string[] {
   const { attributes } = element
   const own = element.name === 'audio' || element.name === 'asset-clip' ? [attributes.audioRole ?? attributes.role] : []
@@ -48,7 +48,7 @@ export interface TimePoint {
   readonly value: Rational
 }
 
-/** The points of a clip's retiming, by their time; none where it plays at its own speed. */
+/** The points of a clip's retiming, by their time; none if it plays at its own speed. */
 export function timePoints(element: XmlElement): readonly TimePoint[] {
   const points = childElements(child(element, 'timeMap'), 'timept').flatMap((point) => {
     const [time, value] = [timeAttribute(point, 'time'), timeAttribute(point, 'value')]

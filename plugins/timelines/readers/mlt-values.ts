@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path'
 import { add, decimal, divide, floor, multiply, ONE, type Rational, rational } from '../time/rational.js'
 import { child, childElements, type XmlElement } from './xml-document.js'
 
-/** A property of a producer; undefined where it has none. */
+/** A property of a producer; undefined if it has none. */
 export function property(element: XmlElement, name: string): string | undefined {
   return propertyElement(element, name)?.text
 }
@@ -64,11 +64,11 @@ export function isSilent(producer: XmlElement): boolean {
 
 /** A change of speed over the length of a chain (the link that Shotcut and Kdenlive call time remap). */
 interface MltRemap {
-  /** Source seconds at its keyframes; empty where it says how fast, not what: of that, all of the file can be meant. */
+  /** Source seconds at its keyframes; empty if it says how fast, not what: of that, all of the file can be meant. */
   readonly times: readonly Rational[]
 }
 
-/** The change of speed of a chain; undefined where it has none. */
+/** The change of speed of a chain; undefined if it has none. */
 export function remapOf(chain: XmlElement): MltRemap | undefined {
   const links = childElements(chain, 'link').filter((one) => property(one, 'mlt_service') === 'timeremap')
   const link = links.find((one) => property(one, 'disable') !== '1')

@@ -4,7 +4,7 @@ import type { TimelineSource } from '../timeline.js'
 import { type JsonNode, member, stringOf } from './json-tree.js'
 import { activeReference, rangeValue, schemaOf } from './otio-values.js'
 
-/** The media file of a clip; undefined where its reference names none. */
+/** The media file of a clip; undefined if its reference names none. */
 export function sourceOf(clip: JsonNode): TimelineSource | undefined {
   const reference = activeReference(clip)
   const address = stringOf(member(reference, 'target_url'))

@@ -112,7 +112,7 @@ export function* descendants(element: XmlElement): Generator<XmlElement> {
   for (const one of element.children) yield* descendants(one)
 }
 
-/** The edit that gives an attribute another value; undefined where the element has no such attribute. */
+/** The edit that gives an attribute another value; undefined if the element has no such attribute. */
 export function attributeEdit(
   document: string,
   element: XmlElement,

@@ -33,7 +33,7 @@ export function multiply(a: Rational, b: Rational): Rational {
   return rational(a.numerator * b.numerator, a.denominator * b.denominator)
 }
 
-/** @throws {RangeError} where `b` is 0 */
+/** @throws {RangeError} if `b` is 0 */
 export function divide(a: Rational, b: Rational): Rational {
   return rational(a.numerator * b.denominator, a.denominator * b.numerator)
 }
@@ -42,7 +42,7 @@ export function negate(a: Rational): Rational {
   return { numerator: -a.numerator, denominator: a.denominator }
 }
 
-/** Negative where `a` is the smaller, 0 where they are equal. */
+/** Negative if `a` is the smaller, 0 if they are equal. */
 export function compare(a: Rational, b: Rational): number {
   const difference = a.numerator * b.denominator - b.numerator * a.denominator
   return difference < 0n ? -1 : difference > 0n ? 1 : 0

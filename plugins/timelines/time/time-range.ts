@@ -34,7 +34,7 @@ interface Placement {
   readonly speed: Rational
 }
 
-/** The part of the source that plays within a window of the container (null: all of it); undefined where none does. */
+/** The part of the source that plays within a window of the container (null: all of it); undefined if none does. */
 export function playedPart({ at, sourceStart, speed }: Placement, window: TimeRange | null): TimeRange | undefined {
   const seen = window === null ? at : intersection(at, window)
   if (!seen || compare(seen.start, seen.end) >= 0) return undefined

@@ -64,7 +64,7 @@ export interface FileClock {
   readonly firstFrames: FirstFrames | null
   /** Samples of silence before the first sound that are made apart. ffmpeg's resampler cannot insert many at once. */
   readonly silentSamples: number
-  /** Set where the samples follow each other without a gap, whatever their times say. */
+  /** Set if the samples follow each other without a gap, whatever their times say. */
   readonly isContinuous: boolean
   /** Distance in seconds from which a sound that drifts away is stretched; null if it keeps its samples. */
   readonly driftSec: number | null

@@ -108,7 +108,7 @@ function verdictOf({ errorCode, message, remedies }: VoxmuxError): readonly Verd
   return code.success ? [verdict(code.data satisfies FileErrorCode, message, 'refuse', remedies)] : []
 }
 
-/** The refusal of an address where nothing is downloaded. */
+/** The refusal of an address if nothing is downloaded. */
 export function addressRefused(input: string): UsageError {
   return new UsageError('ERR_CHECK_ADDRESS', 'A web address cannot be checked before it is downloaded.', {
     input: redactUrl(input),

@@ -31,7 +31,7 @@ const stage = z.strictObject({
 })
 
 const frame = z.strictObject({
-  /** Samples of a frame; even where a spectrum is asked for. */
+  /** Samples of a frame; even if a spectrum is asked for. */
   size: z.int().positive(),
   hop: z.int().positive(),
   /** Applied before the model and after it. */

@@ -33,7 +33,7 @@ export class OnnxSession {
     this.reset()
   }
 
-  /** @throws UsageError ERR_ONNX_MODEL where the file is missing or no model */
+  /** @throws UsageError ERR_ONNX_MODEL if the file is missing or no model */
   static async load(runtime: Runtime, stage: OnnxStage, descriptionPath: string): Promise<OnnxSession> {
     const path = resolve(dirname(descriptionPath), stage.file)
     try {

@@ -88,7 +88,7 @@ export class OnnxFrameStage {
     )
   }
 
-  /** Real and imaginary side by side where `parts` comes last, one after the other where it comes first. */
+  /** Real and imaginary side by side if `parts` comes last, one after the other if it comes first. */
   #partOffsets(shape: Shape): [number, number] {
     return shape.indexOf('parts') > shape.indexOf('bins') ? [0, 1] : [0, this.#bins]
   }

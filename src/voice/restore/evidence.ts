@@ -41,7 +41,7 @@ export function strengthOf({ kept, removed }: Evidence, hopSec: number, settings
   return slidingMean(slidingMax(asked, frames(STRENGTH_HOLD_SEC)), frames(STRENGTH_FADE_SEC)).map(exact)
 }
 
-/** The running sums leave a crumb where all is 0, and 0 has to mean: not touched. */
+/** The running sums leave a crumb if all is 0, and 0 has to mean: not touched. */
 function exact(strength: number): number {
   return strength < 1e-9 ? 0 : Math.min(1, strength)
 }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { afterId3 } from '../id3-length.js'
 
-/** Largest frame that is looked for where STREAMINFO does not state one. */
+/** Largest frame that is looked for if STREAMINFO does not state one. */
 const USUAL_FRAME_BYTES = 256 * 1024
 /** Small tags may follow the last frame. */
 const TAIL_BYTES = 64 * 1024
