@@ -219,7 +219,7 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
     if (typeof parsed === 'string') return { writer: writer.name, reason: parsed }
     const survey = writer.survey(parsed, wanted)
     if (survey.kind === 'declines') return { writer: writer.name, reason: survey.reason }
-    const { census, donors, lostStreams } = survey
+    const { census, donors, lostStreams, levels = [] } = survey
     const [fault] = censusFaults(census, wanted.media.sizeBytes)
     if (fault) {
       return {
@@ -251,7 +251,7 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
       const found = reason ?? (await writer.splice?.(parsed, wanted, place)) ?? 'its container has no separate packets'
       return typeof found === 'string' || !track ? found : withSameSetUp(found, track, signal)
     }
-    return { kind: 'bytes', writer: writer.name, census, lostStreams, donors, splice, layOut, declined: [] }
+    return { kind: 'bytes', writer: writer.name, census, lostStreams, levels, donors, splice, layOut, declined: [] }
   }
 }
 

@@ -1,8 +1,11 @@
 /** Reason why the output lacks a tag about the level of the old sound. */
 export const OLD_LEVEL = 'states how loud the old sound was'
 
-/** ReplayGain, its form for Opus, mp3gain with the steps to undo it, and Apple's Sound Check. */
-const LEVEL = /^(replaygain_\w+|r128_\w+|mp3gain_\w+|itunnorm)$/i
+/**
+ * ReplayGain, its form for Opus, mp3gain with the steps to undo it, and Apple's Sound Check. The level of an album is that
+ * of many files. Without it, a player would play this file louder or softer than the others.
+ */
+const LEVEL = /^(replaygain_(?!album_|reference_|algorithm)\w+|r128_(?!album_)\w+|mp3gain_\w+|itunnorm)$/i
 
 /** The reason if a tag of this name is wrong for new sound; null for any other. */
 export function staleReason(name: string): string | null {

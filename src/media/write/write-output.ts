@@ -3,6 +3,7 @@ import type { PcmStream } from '../pcm/pcm.js'
 import { planSize } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
 import { DonorMaker, type DonorMakerOptions, type MadeDonor, SideFiles } from './donor-maker.js'
+import { renewLevels } from './level/renew-levels.js'
 import { type PacketFacts, readPacketFacts } from './packet-facts.js'
 import { type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { newStreams } from './remux/mux-command.js'
@@ -60,6 +61,9 @@ async function writeBytes(
     signal,
     onProgress: (bytes) => onProgressSec?.(toSec(bytes)),
   })
+  const audioIndex = made[0]?.voice.audioIndex ?? 0
+  const { media, container } = plan
+  await renewLevels(writing.levels, { media, container, audioIndex, layout, partPath, signal })
   const facts = packetFacts ?? (await readPacketFacts(plan, signal))
   return { runs: made.flatMap(({ runs }) => runs), voices: made.map(({ voice }) => voice), ...facts }
 }

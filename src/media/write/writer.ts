@@ -2,6 +2,7 @@ import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import type { BytePlan } from './byte-plan.js'
 import type { Census } from './census.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
+import type { LevelField } from './level/level-field.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 
 /** The writers, in the order in which voxmux asks them. The last one accepts every file. */
@@ -49,6 +50,8 @@ export type Survey =
       readonly census: Census
       /** Streams that the output lacks, by their index in the input; the census lists their structures as lost. */
       readonly lostStreams?: ReadonlySet<number>
+      /** Statements about the level of the first wanted track, which `layOut` copies and the output renews. */
+      readonly levels?: readonly LevelField[]
       /** By place in {@link Wanted.tracks}. */
       readonly donors: readonly DonorFormat[]
     }

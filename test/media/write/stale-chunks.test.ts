@@ -70,6 +70,7 @@ it('reads XML once, however many elements it opens', () => {
     expect(keepXml('axml', xml, 0)).toEqual({
       entries: [expect.objectContaining({ fate: 'kept', length: xml.length })],
       pieces: [{ kind: 'input', start: 0, length: xml.length }],
+      levels: [],
     })
   }
 })

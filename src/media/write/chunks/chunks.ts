@@ -5,7 +5,7 @@ import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
-import { staleChunks, tagEntries } from '../pcm-in-place/stale-chunks.js'
+import { levelsOf, staleChunks, tagEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
 import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
@@ -43,6 +43,7 @@ function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOf(sound),
+    levels: levelsOf(sound.stale),
     donors: [
       {
         muxer: media.container,

@@ -4,12 +4,13 @@ import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { type BytePiece, bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import type { LevelField } from '../level/level-field.js'
 import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
-import { keepId3 } from './id3-frames.js'
+import { type KeptTag, keepId3 } from './id3-frames.js'
 import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
-import { type KeptTail, keepTail } from './tail-tags.js'
+import { keepTail } from './tail-tags.js'
 
 interface ElementaryFile {
   readonly codec: string
@@ -19,7 +20,8 @@ interface ElementaryFile {
   readonly frames: FoundFrames
   /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
   readonly followsTags: boolean
-  readonly behind: KeptTail
+  readonly behind: KeptTag
+  readonly levels: readonly LevelField[]
 }
 
 /** Codec of each container, with the settings for ffmpeg to write only frames. */
@@ -58,18 +60,21 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
   if (!frames) return null
   const before: CensusEntry[] = []
   const beforeBytes: BytePiece[] = []
+  const levels: LevelField[] = []
   for (const { start, length } of head) {
     const tag = keepId3(await readAt(file, start, length), start)
     // A tag can have more frames than a call takes arguments.
     for (const entry of tag.entries) before.push(entry)
     for (const piece of tag.pieces) beforeBytes.push(piece)
+    levels.push(...tag.levels)
   }
   const lead = frames.start - soundStart
   if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
   beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
   const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
   const behind = await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail)
-  return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind }
+  levels.push(...behind.levels)
+  return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind, levels }
 }
 
 /** The range of the frames, without bytes around it that are none. */
@@ -78,7 +83,8 @@ async function framesOf(file: FileHandle, container: string, range: FrameRange):
   return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength)
 }
 
-function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, { media, tracks }: Wanted): Survey {
+function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
+  const { codec, before, frames, followsTags, behind, levels } = parsed
   const [track] = tracks
   const kind = KINDS[media.container]
   if (!track || tracks.length > 1 || !kind) return { kind: 'declines', reason: 'it has several audio tracks' }
@@ -90,6 +96,7 @@ function survey({ codec, before, frames, followsTags, behind }: ElementaryFile, 
   return {
     kind: 'takes',
     census: [...before, ...framesEntries(frames, codec), ...behind.entries],
+    levels,
     donors: [
       {
         ...kind.donor,

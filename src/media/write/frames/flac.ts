@@ -4,11 +4,12 @@ import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
+import type { LevelField } from '../level/level-field.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
-import { keepId3 } from './id3-frames.js'
+import { type KeptTag, keepId3 } from './id3-frames.js'
 import { tagBlocks } from './tag-blocks.js'
-import { type KeptTail, keepTail } from './tail-tags.js'
-import { commentEntries, freshCommentPieces, staleComments } from './vorbis-comments.js'
+import { keepTail } from './tail-tags.js'
+import { commentEntries, commentLevels, freshCommentPieces, staleComments } from './vorbis-comments.js'
 
 const STREAMINFO = 0
 const SEEKTABLE = 3
@@ -35,7 +36,8 @@ interface FlacFile {
   readonly framesEnd: number
   readonly before: readonly CensusEntry[]
   readonly beforeBytes: readonly BytePiece[]
-  readonly behind: KeptTail
+  readonly behind: KeptTag
+  readonly levels: readonly LevelField[]
 }
 
 interface FlacDonor {
@@ -58,11 +60,14 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   const tags = await Promise.all(
     head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
   )
+  const blockOf = (wanted: number) => read.blocks.find(({ type }) => type === wanted)
   const contentOf = async (wanted: number) => {
-    const block = read.blocks.find(({ type }) => type === wanted)
+    const block = blockOf(wanted)
     return block ? await readAt(file, block.start + 4, block.length - 4) : null
   }
   const comments = await contentOf(COMMENTS)
+  const behind = await keepTail(file, tail)
+  const levels = commentLevels(comments ?? Buffer.alloc(0), (blockOf(COMMENTS)?.start ?? 0) + 4)
   return {
     marker: soundStart,
     blocks: read.blocks,
@@ -72,7 +77,8 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     framesEnd: soundEnd,
     before: tags.flatMap(({ entries }) => entries),
     beforeBytes: tags.flatMap(({ pieces }) => pieces),
-    behind: await keepTail(file, tail),
+    behind,
+    levels: [...tags, { levels }, behind].flatMap((each) => each.levels),
   }
 }
 
@@ -92,7 +98,7 @@ async function readBlocks(read: (at: number, length: number) => Promise<Buffer>,
 }
 
 function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
-  const { marker, blocks, comments, framesStart, framesEnd, before, behind } = parsed
+  const { marker, blocks, comments, framesStart, framesEnd, before, behind, levels } = parsed
   const [track] = tracks
   if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
@@ -107,6 +113,7 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
   return {
     kind: 'takes',
     census,
+    levels,
     donors: [{ muxer: 'flac', options: [], skipSamples, sampleCount: null, leadIn: 'signalled' }],
   }
 }

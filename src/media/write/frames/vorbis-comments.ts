@@ -1,5 +1,6 @@
 import type { BytePiece } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { staleReason } from '../stale-facts.js'
 
 /** A comment (Vorbis I, section 5), in FLAC, Vorbis, Opus or Theora. */
@@ -35,23 +36,36 @@ export function staleComments(list: Buffer): readonly VorbisComment[] {
   return vorbisComments(list).filter(({ name }) => staleReason(name) !== null)
 }
 
+/** Values of comments that can be renewed at their place. @param at place of the list in the file */
+export function commentLevels(list: Buffer, at: number): readonly LevelField[] {
+  return vorbisComments(list).flatMap((comment) => levelOf(list, comment, at) ?? [])
+}
+
+function levelOf(list: Buffer, { name, start, length }: VorbisComment, at: number): LevelField | null {
+  const from = start + 4 + Buffer.byteLength(name) + 1
+  return levelField(name, list.subarray(from, start + length), at + from)
+}
+
 /** The list without its stale comments; the same bytes if there are none. */
 export function freshComments(list: Buffer): Buffer {
   if (staleComments(list).length === 0) return list
-  const { head, ranges } = freshParts(list)
+  const { head, ranges } = freshParts(list, staleComments(list))
   return Buffer.concat([head, ...ranges.map(({ start, length }) => list.subarray(start, start + length))])
 }
 
-/** The same as pieces of the output. @param at place of the list in the file */
+/** The list without the stale comments that cannot be renewed, as pieces. @param at place of the list in the file */
 export function freshCommentPieces(list: Buffer, at: number): readonly BytePiece[] {
-  const { head, ranges } = freshParts(list)
+  const { head, ranges } = freshParts(list, unrenewable(list))
   const kept = ranges.map(({ start, length }): BytePiece => ({ kind: 'input', start: at + start, length }))
   return [{ kind: 'bytes', bytes: head }, ...kept]
 }
 
+function unrenewable(list: Buffer): readonly VorbisComment[] {
+  return staleComments(list).filter((comment) => levelOf(list, comment, 0) === null)
+}
+
 /** Vendor and number of comments, and the ranges of the list that stay. */
-function freshParts(list: Buffer) {
-  const stale = staleComments(list)
+function freshParts(list: Buffer, stale: readonly VorbisComment[]) {
   const first = firstAt(list)
   const head = Buffer.from(list.subarray(0, first))
   head.writeUInt32LE(head.readUInt32LE(first - 4) - stale.length, first - 4)
@@ -71,9 +85,11 @@ export function commentEntries(list: Buffer, start: number, path: string): reado
   const end = last ? last.start + last.length : first
   return [
     rewritten(path, start, first, 'the number of comments'),
-    ...comments.map(({ name, start: at, length }) => {
+    ...comments.map((comment) => {
+      const { name, start: at, length } = comment
       const reason = staleReason(name)
       const place = `${path}:${name}`
+      if (levelOf(list, comment, start)) return rewritten(place, start + at, length, NEW_LEVEL)
       return reason === null ? kept(place, start + at, length) : lost(place, start + at, length, reason)
     }),
     kept(`${path}/rest`, start + end, list.length - end),

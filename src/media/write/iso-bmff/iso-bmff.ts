@@ -3,6 +3,7 @@ import { MalformedBox } from '../../probe/movie/parse-boxes.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
+import { levelsOf } from './old-facts.js'
 import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import { type IsoFile, readIsoFile } from './read/iso-file.js'
@@ -46,6 +47,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
     kind: 'takes',
     census: takeCensus(file, voices),
     lostStreams: hintStreams(file, voices, wanted),
+    levels: levelsOf(file, voices),
     donors: wanted.tracks.map(({ input }, place) => {
       const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)
       // The edit list states the encoder's lead-in.

@@ -1,5 +1,6 @@
 import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from '../../probe/movie/box.js'
 import { SIGNS_OLD_BYTES } from '../census.js'
+import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
 import type { NewTrack } from './lay-out/new-track.js'
@@ -7,13 +8,19 @@ import type { Replacements } from './lay-out/sheet.js'
 import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
+import type { Movie } from './read/movie.js'
 
 /** A box with facts about the old audio. */
 interface OldFact {
   readonly box: Box
   readonly fate: 'rewritten' | 'lost'
   readonly reason: string
+  /** Set if the box keeps its bytes until the output is written. */
+  readonly level?: LevelField
 }
+
+/** Bytes of a data item before its text: its type and its locale. */
+const TYPE_BYTES = 8
 
 /** Reason why the output lacks a hint track. */
 const HINTS = 'this hint track tells a streaming server how to send the packets of the old sound'
@@ -34,8 +41,27 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
     ...credentials,
     ...hints,
     ...loudness.map((box) => ({ box, fate: 'lost', reason: OLD_LEVEL }) as const),
-    ...freeItems(movie.box).flatMap((item) => itemFact(item, voices.length)),
+    ...freeItems(movie.box).flatMap(
+      (item) => levelFact(item, isOnlySound(movie, voices)) ?? itemFact(item, voices.length),
+    ),
   ]
+}
+
+/** Statements about the level of the only sound. */
+export function levelsOf(file: IsoFile, voices: readonly number[]): readonly LevelField[] {
+  return oldFacts(file, voices).flatMap(({ level }) => level ?? [])
+}
+
+function isOnlySound({ tracks }: Movie, [voice]: readonly number[]): boolean {
+  return tracks.every(({ handler }, place) => handler !== 'soun' || place === voice)
+}
+
+function levelFact(item: Box, isOnly: boolean): OldFact | null {
+  const data = childAt(item, 'data')
+  if (!data || !isOnly) return null
+  const at = data.headerBytes + TYPE_BYTES
+  const level = levelField(nameOf(item), bodyOf(data).subarray(TYPE_BYTES), data.start + at)
+  return level && { box: item, fate: 'rewritten', reason: NEW_LEVEL, level }
 }
 
 function itemFact(item: Box, voices: number): readonly OldFact[] {
@@ -54,7 +80,8 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
 
 /** Removes facts about the old audio, and rewrites those that are known for the new audio. */
 export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewTrack[], into: Replacements): void {
-  for (const { box, fate } of facts) {
+  for (const { box, fate, level } of facts) {
+    if (level) continue
     const [track] = tracks
     if (fate === 'rewritten' && track?.donor.isSplice) continue
     into.set(box, fate === 'rewritten' && track ? [gaplessItem(box, track)] : [])

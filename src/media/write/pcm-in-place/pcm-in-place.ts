@@ -10,7 +10,7 @@ import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { loudnessStart, md5For, tagEntries } from './stale-chunks.js'
+import { levelsOf, loudnessStart, md5For, tagEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -40,6 +40,7 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOf(parsed, tracks),
+    levels: levelsOf(parsed.stale),
     donors: tracks.map(({ input }) => donorFormat(media, input, trackBytes(parsed, input))),
   }
 }

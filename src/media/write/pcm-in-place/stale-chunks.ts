@@ -4,6 +4,7 @@ import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { type CensusEntry, kept } from '../census.js'
 import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
+import type { LevelField } from '../level/level-field.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 import { NOT_MEASURED } from './bext-loudness.js'
 import { keepXml } from './stale-xml.js'
@@ -46,6 +47,11 @@ export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Prom
     if (kind) found.push({ chunk, kind, md5Order })
   }
   return found
+}
+
+/** Statements of tags about the level of the sound. */
+export function levelsOf(stale: readonly StaleChunk[]): readonly LevelField[] {
+  return stale.flatMap((fact) => (fact.kind === 'tag' ? fact.tag.levels : []))
 }
 
 /** Offset of the loudness fields in a file. */
@@ -100,7 +106,7 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
 /** Null for a chunk without a tag, or with one that states nothing about the old samples. */
 async function staleTag(file: FileHandle, chunk: Chunk): Promise<KeptTag | null> {
   const tag = await keptTag(file, chunk)
-  return tag?.entries.some(({ fate }) => fate === 'lost') ? tag : null
+  return tag?.entries.some(({ fate }) => fate !== 'kept') ? tag : null
 }
 
 async function keptTag(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<KeptTag | null> {

@@ -30,7 +30,7 @@ export function keepXml(name: string, content: Buffer, start: number): KeptTag {
     at = to
   }
   keep(at, content.length)
-  return { entries, pieces }
+  return { entries, pieces, levels: [] }
 }
 
 /** Elements with a level, in file order. A hostile text may open a million, so a missing end is searched for once. */
