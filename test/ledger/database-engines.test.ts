@@ -165,6 +165,20 @@ describeOnPostgres('PostgreSQL', (server) => {
     ])
   })
 
+  it('says that a statement timeout is too short', async () => {
+    const said: string[] = []
+    const logger: Logger = { ...silentLogger, warn: (_, message) => said.push(message) }
+    server().query("ALTER ROLE voxmux SET statement_timeout = '100ms'")
+    try {
+      const database = await opened({ logger })
+      const slow = database.withPatience(300).get('SELECT pg_sleep(30)')
+      await expect(slow).rejects.toMatchObject({ message: expect.stringContaining('statement_timeout') })
+    } finally {
+      server().query('ALTER ROLE voxmux RESET statement_timeout')
+    }
+    expect(said).toEqual([expect.stringContaining('statement_timeout')])
+  })
+
   it('tells its listeners, also after the server was away', async () => {
     const [one, other] = [await opened({ prefix: 'news' }), await opened({ prefix: 'news' }, SCHEMA)]
     const heard: string[] = []

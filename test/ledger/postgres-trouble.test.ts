@@ -73,6 +73,24 @@ describeOnPostgres('a PostgreSQL in trouble', (server) => {
     expect(await enqueued).toMatchObject({ created: true })
   })
 
+  it('(with faults between answers) is logged once, not at each of them', async () => {
+    const { jobs, said } = await opened()
+    const limitedTo = (connections: number) =>
+      server().query(
+        `ALTER ROLE voxmux CONNECTION LIMIT ${connections};
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'voxmux'`,
+      )
+    for (let round = 0; round < 5; round += 1) {
+      limitedTo(0)
+      const enqueued = jobs.enqueue(request(`k${round}`))
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      limitedTo(-1)
+      await enqueued
+    }
+    expect(said.filter((text) => text.includes('no free connection'))).toHaveLength(1)
+    expect(said.length).toBeLessThanOrEqual(4)
+  })
+
   it('(killed and started again) has all that it acknowledged, and is gone on with', async () => {
     const { jobs, voices } = await opened()
     await jobs.enqueueAll(Array.from({ length: 50 }, (_, n) => request(`k${n}`)))

@@ -4,10 +4,10 @@ import { NOT_POSTGRES } from './postgres-socket.js'
 /** The connection is gone: it cannot be made, or it was lost with or without a reason. */
 const LOST = /^(ECONN\w+|EPIPE|EAI_AGAIN|ENOTFOUND|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|08\w{3}|57P0[1-5])$/
 const LOST_TEXT = /Connection terminated|connection timeout|timeout exceeded|Connection ended|not queryable|socket/i
-/** Deadlock, serialization failure, lock or statement timeout, an idle transaction that was ended. */
-const CONFLICT = /^(40\w{3}|55P03|57014|25P0[23])$/
-/** Disk or memory is full, or no connection is free. */
-const BUSY = /^53\w{3}$/
+/** Deadlock, serialization failure, lock timeout, an idle transaction that was ended. */
+const CONFLICT = /^(40\w{3}|55P03|25P0[23])$/
+/** Disk or memory is full, no connection is free, or a statement took too long. */
+const BUSY = /^(53\w{3}|57014)$/
 /** The role has no right to connect, to a table, or to create one; or no schema of its own. */
 const NOT_ALLOWED = /^(42501|3F000)$/
 /** With any code: PgBouncer gives that of a broken protocol, as it does if its server is away. */
@@ -31,6 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'its network is unreachable',
   ETIMEDOUT: 'the connection timed out',
   '53300': 'it has no free connection',
+  '57014': 'it canceled a statement that took longer than its statement_timeout',
   '57P03': 'it is starting or stopping',
 }
 

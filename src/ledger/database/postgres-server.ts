@@ -15,6 +15,8 @@ const ANSWER_MS = 30_000
 /** Pauses between two attempts of a call. */
 const FIRST_WAIT_MS = 50
 const LAST_WAIT_MS = 3000
+/** A fault that comes and goes is logged once in this time. */
+const SAME_FAULT_MS = 60_000
 
 /** Reads an integer as a number if it fits, and a boolean as 0 or 1, as SQLite does. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
@@ -66,6 +68,7 @@ export class PostgresServer {
   /** False behind a pooler that shares connections between clients. */
   #isPrepared = true
   #isFaultLogged = false
+  readonly #quietUntilMs = new Map<string, number>()
   #isClosed = false
 
   constructor(address: PostgresAddress, logger: Logger) {
@@ -144,9 +147,14 @@ export class PostgresServer {
     }
   }
 
-  /** Logs a fault and its end once, however many calls wait. */
+  /** Logs a fault and its end once, however many calls wait and however often it returns. */
   #log(fault: string | null): void {
     if (this.#isFaultLogged === (fault !== null)) return
+    if (fault !== null) {
+      const nowMs = performance.now()
+      if (nowMs < (this.#quietUntilMs.get(fault) ?? 0)) return
+      this.#quietUntilMs.set(fault, nowMs + SAME_FAULT_MS)
+    }
     this.#isFaultLogged = fault !== null
     this.#logger.warn({}, fault === null ? 'The job store responds again.' : `${fault} Retrying.`)
   }
