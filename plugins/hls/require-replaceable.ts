@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PrecheckError } from '../../src/core/errors.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { decodeAdts } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
@@ -13,7 +14,7 @@ import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js
  *
  * @param workFolder folder for temporary files, which are removed
  * @throws PrecheckError ERR_HLS_FILE_MISSING, ERR_HLS_OUTSIDE, ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_HLS_MUXED_AUDIO,
- *   ERR_HLS_ENCRYPTED
+ *   ERR_HLS_ENCRYPTED, ERR_HLS_PLAYLIST
  */
 export async function requireReplaceable(
   { renditions, media }: HlsPackage,
@@ -23,12 +24,29 @@ export async function requireReplaceable(
 ): Promise<void> {
   for (const path of media.keys()) await folder.file(path)
   makeFolder(workFolder)
-  for (const rendition of renditions)
+  for (const rendition of renditions) {
+    requireOrder(folder, rendition)
     for (const run of await runsOf(folder, rendition)) {
       await requireFrames({ folder, rendition, run }, signal)
       await requireFrameLength({ folder, rendition, run }, workFolder, signal)
     }
+  }
   await rm(workFolder, { recursive: true })
+}
+
+/** Each part of a file is played once, and from front to back. */
+function requireOrder(folder: PackageFolder, { path, playlist }: Rendition): void {
+  const ends = new Map<string, number>()
+  for (const { uri, range } of playlist.segments) {
+    const file = folder.locate(uri, path)
+    if ((range?.offset ?? 0) < (ends.get(file) ?? 0)) {
+      throw new PrecheckError('ERR_HLS_PLAYLIST', `${path} names parts of ${uri} twice, or from back to front.`, {
+        input: path,
+        remedies: ['Package the film again, with segments that are played once.'],
+      })
+    }
+    ends.set(file, range ? range.offset + range.length : Number.POSITIVE_INFINITY)
+  }
 }
 
 interface PackagedRun {
@@ -42,9 +60,20 @@ async function requireFrames({ folder, rendition, run }: PackagedRun, signal: Ab
   const format = run.openFormat()
   for (const segment of run.segments) {
     signal?.throwIfAborted()
-    const [first] = format.framesOf(await readResource(folder, rendition, segment))
-    if (first) formatOfFrame(first, rendition.path)
+    const bytes = await readResource(folder, rendition, segment)
+    try {
+      const [first] = format.framesOf(bytes)
+      if (first) formatOfFrame(first, rendition.path)
+    } catch (error) {
+      throw error instanceof PrecheckError && error.code === 'ERR_HLS_SEGMENT' ? unreadable(segment.uri, error) : error
+    }
   }
+}
+
+function unreadable(uri: string, cause: PrecheckError): PrecheckError {
+  const message = `${uri}: ${cause.message}`
+  const remedies = ['Copy the package again, whole.']
+  return new PrecheckError('ERR_HLS_SEGMENT', message, { input: cause.input, remedies, cause })
 }
 
 /** Frames of HE-AAC hold twice the samples, and say in themselves alone that they do. */

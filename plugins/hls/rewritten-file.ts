@@ -1,6 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { PrecheckError } from '../../src/core/errors.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { boxesIn } from './mp4-boxes.js'
 import type { ByteRange } from './playlist.js'
@@ -12,37 +11,30 @@ const INDEXES = new Set(['sidx', 'mfra'])
 export class RewrittenFile {
   readonly #source: FileHandle
   readonly #target: FileHandle
-  readonly #name: string
   /** End of each part that was replaced, and how far the bytes after it have moved. */
   readonly #moves: { readonly end: number; readonly by: number }[] = []
   #read = 0
   #written = 0
 
-  private constructor(source: FileHandle, target: FileHandle, name: string) {
+  private constructor(source: FileHandle, target: FileHandle) {
     this.#source = source
     this.#target = target
-    this.#name = name
   }
 
   static async open(source: string, target: string): Promise<RewrittenFile> {
     makeFolder(dirname(target))
     const from = await open(source, 'r')
     try {
-      return new RewrittenFile(from, await open(target, 'wx'), source)
+      return new RewrittenFile(from, await open(target, 'wx'))
     } catch (error) {
       await from.close()
       throw error
     }
   }
 
-  /** Writes other bytes for a part, null for the whole file. Throws PrecheckError ERR_HLS_PLAYLIST. */
+  /** Writes other bytes for a part, null for the whole file. */
   async replace(range: ByteRange | null, bytes: Buffer): Promise<void> {
     const { offset, length } = range ?? { offset: 0, length: (await this.#source.stat()).size }
-    if (offset < this.#read) {
-      throw new PrecheckError('ERR_HLS_PLAYLIST', `Byte ranges of ${this.#name} overlap, or do not stand in order.`, {
-        input: this.#name,
-      })
-    }
     await this.#copyUntil(offset)
     await this.#append(bytes)
     this.#read = offset + length

@@ -76,6 +76,7 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
       inMaster((text) => text.replace('deu/stream.m3u8', 'eng/again.m3u8'))(root)
     },
   ],
+  ['a segment that is named twice', 'ERR_HLS_PLAYLIST', inEnglish((text) => text.replace('part001', 'part000'))],
   ['a segment that is cut off', 'ERR_HLS_SEGMENT', cutOff('eng/part000.m4s')],
   [
     'a segment that is none',
@@ -126,5 +127,15 @@ describe('a package is refused, with a reason, and nothing appears, where there 
     await expect(refusal).rejects.toMatchObject({ code, input: expect.any(String) })
     expect(sent).toBe(0)
     expect(readdirSync(join(root, 'out'))).toEqual([])
+  })
+
+  it('a segment that cannot be read, which it names', async () => {
+    const root = folder.file('named')
+    await cp(whole, root, { recursive: true })
+    cutOff('deu/part001.m4s')(root)
+    await expect(regenerateHls(join(root, 'master.m3u8'), join(root, 'out'))).rejects.toMatchObject({
+      message: expect.stringContaining('part001.m4s'),
+      remedies: ['Copy the package again, whole.'],
+    })
   })
 })
