@@ -161,14 +161,15 @@ function resultOf({ status, output, error, notBeforeMs, attempts, group }) {
 }
 
 const PRESET_FLAG =
-  /--(track|channels|keep-original|add-track|verify|mix|bed|only-noisy|skip-clean)(?: (all|any|auto|center|each|downmix|full|fast|keep|lower|N|\d+)\b)?/g
+  /--(track|channels|keep-original|add-track|verify|mix|bed|only-noisy|skip-clean)(?: (all|any|only|default|lang:\w+|auto|center|each|downmix|full|fast|keep|lower|N|\d+)\b)?/g
 
 /** A remedy with keys of the preset in place of flags: a watched folder has no command line. */
 function withKeys(remedy) {
-  return remedy.replaceAll(PRESET_FLAG, (_, flag, value) => {
+  const inKeys = remedy.replaceAll(PRESET_FLAG, (_, flag, value) => {
     const key = flag.replaceAll(/-([a-z])/g, (_dash, letter) => letter.toUpperCase())
-    return `"${key}"${value ? `: ${/^(N|\d+)$/.test(value) ? value : `"${value}"`}` : ''} in the preset of the folder`
+    return `"${key}"${value ? `: ${/^(N|\d+)$/.test(value) ? value : `"${value}"`}` : ''}`
   })
+  return inKeys === remedy ? remedy : `In the preset of the folder: ${inKeys[0].toLowerCase()}${inKeys.slice(1)}`
 }
 
 const RETRY_REMEDY = 'Fix the cause, then press Try again. It uses the present settings of the watched folder.'

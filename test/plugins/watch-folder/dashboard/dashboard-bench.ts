@@ -137,7 +137,10 @@ export async function failedJob(ledger: Pick<Ledger, 'jobs'>, group: string, inp
       errorCode: -8,
       name: 'MultiTrackAudioNotSupported',
       message: 'The file has 2 audio tracks, and none was chosen.',
-      remedies: ['Choose one with --track N.', 'Use --track all to regenerate every audio track.'],
+      remedies: [
+        'Choose one with --track N, --track default or --track lang:xxx.',
+        'Use --track all to regenerate every audio track.',
+      ],
     },
   })
 }

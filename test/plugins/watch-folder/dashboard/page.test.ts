@@ -93,7 +93,8 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     await page.getByRole('tab', { name: /Finished/ }).focus()
     await page.keyboard.press('ArrowRight')
     await page.getByText('MultiTrackAudioNotSupported').first().waitFor()
-    await page.getByText('Choose one with "track": N in the preset of the folder.').first().waitFor()
+    const remedy = 'In the preset of the folder: choose one with "track": N, "track": "default" or "track": "lang:xxx".'
+    await page.getByText(remedy).first().waitFor()
     await page.getByText('Fix the cause, then press Try again.').first().waitFor()
     await isAccessible(page, 'dashboard-failed')
     const button = page.getByRole('button', { name: 'Try again: scene 12 take 3.mkv' })
