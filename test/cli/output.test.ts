@@ -142,6 +142,14 @@ describe('the reporter of a daemon', () => {
     ])
   })
 
+  it('tells people why a file is deferred with --json too, which has no event for that', () => {
+    const { reporter, err } = begun(true, true)
+    const job = { job: '01J', input: '/in/clip.mov', code: 'ERR_DISK_FULL' }
+    reporter.logger.info({ ...job, stage: 'mux' }, 'stage done')
+    reporter.logger.warn(job, '/in/clip.mov will be retried: Not enough space.')
+    expect(err()).toBe('! /in/clip.mov will be retried: Not enough space.\n')
+  })
+
   it('tells a person in a terminal what happens in sentences, each once, and nothing that the bars show', () => {
     const { reporter, err } = begun(false, true)
     const { logger } = reporter

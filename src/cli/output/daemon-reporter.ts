@@ -35,7 +35,7 @@ export function createDaemonReporter(output: Output, options: DaemonReporterOpti
   const style = isForPeople && (isTerminal || progress !== 'auto') ? progress : 'none'
   const people = createReporter(output, style, withoutRepeats(daemonFileLine))
   const logger = isForPeople
-    ? notes(people)
+    ? notes(people, !output.json)
     : pino(
         { base: null, serializers: { cause: causeText }, hooks: { streamWrite: visibleJson } },
         pino.destination({ dest: 2, sync: true }),
@@ -59,9 +59,10 @@ function causeText(cause: unknown): string | undefined {
   return cause === undefined ? undefined : redactText(thrownMessage(cause))
 }
 
-function notes({ note }: Reporter): Logger {
+function notes({ note }: Reporter, showsFiles: boolean): Logger {
   const say = (mark: string) => (fields: object, message: string) => {
-    const line = logLine(fields, message)
+    // With --json, no file line reports that a file is deferred.
+    const line = mark !== '' && !showsFiles ? visibleText(message) : logLine(fields, message)
     if (line === null) return
     note(mark + line)
     const { remedies = [] } = fields as { readonly remedies?: readonly string[] }
