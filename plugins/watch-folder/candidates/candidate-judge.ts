@@ -9,7 +9,7 @@ import type { Intake, IntakeResult } from '../intake/intake.js'
 import { WAITS } from '../reasons.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import type { Candidate } from './candidates.js'
-import { hasChanged } from './file-facts.js'
+import { hasChanged, isGone } from './file-facts.js'
 import { fileKey } from './open-writers.js'
 import type { Settling } from './settling.js'
 import { judgeWholeness, type Wholeness } from './wholeness.js'
@@ -62,7 +62,8 @@ export class CandidateJudge {
       if (taken) onTaken(candidate, taken)
     } catch (thrown) {
       candidate.judgeAtMs = performance.now() + AGAIN_MS
-      if (!signal.aborted) this.#warn(candidate, toVoxmuxError(thrown))
+      const error = toVoxmuxError(thrown)
+      if (!signal.aborted && !isGone(error.cause)) this.#warn(candidate, error)
     } finally {
       candidate.isBeingJudged = false
       this.#judged--

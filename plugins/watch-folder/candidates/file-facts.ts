@@ -31,7 +31,7 @@ export async function fileFacts(path: string): Promise<FileFacts | undefined> {
 
 /** True for the error that means that nothing is at that path. */
 export function isGone(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))
+  return ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException | undefined)?.code))
 }
 
 function factsOf({ size, mtimeNs, ctimeNs, blocks, dev, ino }: BigIntStats): FileFacts {

@@ -1,17 +1,22 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
+import PQueue from 'p-queue'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { CandidateJudge } from '../../../plugins/watch-folder/candidates/candidate-judge.js'
+import { Candidates } from '../../../plugins/watch-folder/candidates/candidates.js'
+import { type FileFacts, fileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
+import { WriterWatch } from '../../../plugins/watch-folder/candidates/writer-watch.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
 import { moveSource } from '../../../plugins/watch-folder/hooks/move-source.js'
+import type { Intake } from '../../../plugins/watch-folder/intake/intake.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
 import { FolderPlaces } from '../../../plugins/watch-folder/places/folder-places.js'
 import { FolderPresence } from '../../../plugins/watch-folder/places/folder-presence.js'
 import { placeByTemplate } from '../../../plugins/watch-folder/places/output-place.js'
 import { prepareFolder } from '../../../plugins/watch-folder/places/prepare-folder.js'
 import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
-import type { Aftercare } from '../../../plugins/watch-folder/watched-folder.js'
+import type { Aftercare, WatchedFolder } from '../../../plugins/watch-folder/watched-folder.js'
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { silentLogger } from '../../../src/core/logger.js'
 import { openLedger } from '../../../src/ledger/index.js'
@@ -55,6 +60,27 @@ it('a folder for outputs or reports that is a file is refused in words', async (
       message: expect.stringContaining(`${failed} cannot be a folder (it is a file, or lies below one)`),
     })
   }
+})
+
+it('a file that is moved away while it is examined is passed over without a warning', async () => {
+  const facts: FileFacts = { sizeBytes: 8192, allocatedBytes: 8192, mtimeNs: 1n, ctimeNs: 1n, dev: 1n, ino: 1n }
+  const candidates = new Candidates(0)
+  const warn = vi.fn()
+  const candidate = candidates.see('gone.mov', facts, performance.now())
+  await new Promise<void>((resolve) => {
+    const judge = new CandidateJudge({
+      folder: { path: folder.file('.'), settleMs: 0, patienceMs: 60_000, filter: { marker: null } } as WatchedFolder,
+      intake: {} as Intake,
+      judging: new PQueue(),
+      writers: new WriterWatch(),
+      logger: { ...silentLogger, warn },
+      signal: new AbortController().signal,
+      onTaken: () => {},
+      onFree: resolve,
+    })
+    judge.judge(candidate)
+  })
+  expect(warn).not.toHaveBeenCalled()
 })
 
 describe('linkOut', () => {
