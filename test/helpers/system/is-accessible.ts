@@ -6,8 +6,8 @@ import { SCREENSHOTS } from './chromium.js'
 const LOOKS = [
   ['desktop-light', 1280, 'light', true],
   ['desktop-dark', 1280, 'dark', false],
-  ['phone-light', 390, 'light', false],
-  ['phone-dark', 390, 'dark', true],
+  ['phone-light', 360, 'light', false],
+  ['phone-dark', 360, 'dark', true],
 ] as const
 
 /** Asserts that axe finds nothing on a desk in light and on a phone in dark. Leaves pictures of all four looks. */
