@@ -43,7 +43,7 @@ export interface OperatorSide {
 }
 
 /** The reason of a pause that a person made. */
-const PAUSED_HERE = 'It was paused on the dashboard. Press Resume to go on.'
+const PAUSED_HERE = 'It was paused on the dashboard. Press Resume to continue.'
 
 /** Opens the operator's side. @throws {UsageError} `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {

@@ -48,7 +48,7 @@ export function databaseError(thrown: unknown, file: string): unknown {
 export function newerDatabase(file: string): UsageError {
   return new UsageError('ERR_DATABASE_NEWER', `${file} was written by a newer voxmux.`, {
     input: file,
-    remedies: ['Update voxmux, or choose another state folder with VOXMUX_STATE_DIR.'],
+    remedies: ['Update voxmux, or restore the back-up that you made before the update.'],
   })
 }
 

@@ -52,7 +52,7 @@ async function showEnd(view, job, isPreview) {
   const { status, error, output, id } = job
   if (status !== 'done' && status !== 'skipped') {
     const tone = status === 'pending' ? 'warn' : 'bad'
-    view.replaceChildren(finding(error ?? { message: 'The job stopped. Start it again to go on.' }, tone))
+    view.replaceChildren(finding(error ?? { message: 'The job stopped. Start it again to continue.' }, tone))
     announce(error?.message ?? 'The job stopped.')
     return
   }

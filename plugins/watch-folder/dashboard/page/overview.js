@@ -105,7 +105,7 @@ export function showFolders({ folders, counts, pauses }) {
 async function setPaused(group, isPaused) {
   try {
     await change(`/api/folders/${isPaused ? 'pause' : 'resume'}?${new URLSearchParams({ group })}`)
-    toast(isPaused ? 'The folder is paused. Jobs in progress end.' : 'The folder goes on.')
+    toast(isPaused ? 'The folder is paused. Jobs in progress will finish.' : 'The folder is resumed.')
   } catch (fault) {
     toast(fault.message, 'bad')
   }
