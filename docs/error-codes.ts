@@ -188,7 +188,7 @@ export const ERROR_CODES = {
   ERR_SEGMENT_FILE: ['UsageError', 'A file with segments cannot be read.', 'Correct the line that the message names.'],
   ERR_SEGMENT_OUTSIDE: [['UsageError', 'JobFailedError'], 'A segment lies beyond the end of the audio.', 'Correct its times.'],
   ERR_SEGMENT_SYNTAX: ['UsageError', 'A segment cannot be read.', 'Write it as START-END, for example 1:02-1:30.'],
-  ERR_SEGMENT_TIMECODE: ['UsageError', 'Timecodes were given for a file without a picture.', 'Use seconds.'],
+  ERR_SEGMENT_TIMECODE: ['UsageError', 'The frame rate or the start of the file does not tell the place of a timecode.', 'Use seconds.'],
   ERR_SERVICE_BUSY: ['TransientError', 'The service is overloaded or fails.', 'Try again later.'],
   ERR_SERVICE_INCOMPLETE: ['UsageError', 'Values of the remote service are missing.', 'Set the values that the message names.'],
   ERR_SERVICE_MIXED: ['UsageError', 'Settings of two services are mixed.', 'Unset the variables of the other service, or leave --profile out.'],

@@ -1,4 +1,4 @@
-import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
+import { type EdlEvent, isBlack } from '../../../src/pipeline/plan/edl-events.js'
 
 const FROM = /^FROM CLIP NAME:\s*(\S.*)$/i
 const TO = /^TO CLIP NAME:\s*(\S.*)$/i
@@ -9,11 +9,6 @@ interface Sides {
   /** Comments about the outgoing clip of a transition: they precede the name of the incoming clip. */
   readonly outgoing: readonly string[]
   readonly own: readonly string[]
-}
-
-/** Checks whether a reel stands for black or generated media, not for a recording. */
-export function isBlack({ reel }: EdlEvent): boolean {
-  return /^(BL|BLACK|BARS)$/i.test(reel)
 }
 
 /**

@@ -1,5 +1,11 @@
 import { basename } from 'node:path'
-import { type EdlEvent, readEdlEvents, unreadEdlLines } from '../../../src/pipeline/plan/edl-events.js'
+import {
+  type EdlEvent,
+  heardEvents,
+  isBlack,
+  readEdlEvents,
+  unreadEdlLines,
+} from '../../../src/pipeline/plan/edl-events.js'
 import { FoundClips } from '../found-clips.js'
 import { pathOfAddress } from '../media-path.js'
 import { timecodeTime } from '../time/media-clock.js'
@@ -18,12 +24,12 @@ import {
 import { hull, rangeOf, type TimeRange } from '../time/time-range.js'
 import type { Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { isBlack, otherSide, writtenNames } from './edl-names.js'
+import { otherSide, writtenNames } from './edl-names.js'
 import { relinkEdl } from './edl-relink.js'
 
 /**
- * Reads a CMX3600 edit decision list: events with sound, or all if the list has none (sound travels with the
- * picture). Source timecodes count on each file's own.
+ * Reads a CMX3600 edit decision list: events with sound, or all if the list has none. Source timecodes count on
+ * each file's own.
  *
  * @param rate frames a second of all its timecodes, which the list does not say
  * @throws {TimelineSyntaxError}
@@ -31,19 +37,14 @@ import { relinkEdl } from './edl-relink.js'
 export function readEdlTimeline(text: string, rate: Rational): Timeline {
   const events = eventsOf(text)
   const sourceOf = events.map((event, index) => edlSource(event, otherSide(events, index)))
-  const isSilentList = !events.some(hasSound)
+  const heard = new Set(heardEvents(events))
   const reading = new EdlReading(rate)
   for (const line of unreadEdlLines(text)) reading.unread(line)
   for (const [index, event] of events.entries())
-    if (isSilentList || hasSound(event)) reading.event(event, sourceOf[index], otherSide(events, index))
+    if (heard.has(event)) reading.event(event, sourceOf[index], otherSide(events, index))
   return reading.found.timeline(/^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null, (media) =>
     relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
   )
-}
-
-/** Checks whether an event edits sound: `NONE` means that the line below lists all of its channels. */
-function hasSound({ channels, moreAudio }: EdlEvent): boolean {
-  return moreAudio.length > 0 || /[AB]/i.test(channels.replace(/^NONE$/i, ''))
 }
 
 function eventsOf(text: string): readonly EdlEvent[] {

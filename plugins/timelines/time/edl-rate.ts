@@ -1,5 +1,6 @@
 import { UsageError } from '../../../src/core/errors.js'
 import { type EdlEvent, readEdlEvents } from '../../../src/pipeline/plan/edl-events.js'
+import { countsTimecode } from '../../../src/pipeline/plan/timecode.js'
 import type { NoteTaker } from '../note-taker.js'
 import type { SourceMedia } from '../plan-source.js'
 import type { TimelineFile } from '../read-timeline.js'
@@ -45,12 +46,8 @@ function timecodesOf(events: readonly EdlEvent[]): readonly string[] {
   return events.flatMap((one) => [one.sourceIn, one.sourceOut, one.recordIn, one.recordOut])
 }
 
-/** Checks that the rate has a timecode's frame; only 29.97 and 59.94 drop frames. */
 function fits(timecode: string, rate: Rational): boolean {
-  const drops = timecode.includes(';')
-  return (
-    Number(timecode.slice(9)) < nominal(rate) && (!drops || (rate.denominator === 1001n && nominal(rate) % 30 === 0))
-  )
+  return countsTimecode(timecode, toNumber(rate))
 }
 
 function nominal(rate: Rational): number {

@@ -46,10 +46,10 @@ const EVENT = /^(\d+)\s+(\S+)\s+(\S+)\s+(\S+)(?:\s+(\d+))?\s+(\S+)\s+(\S+)\s+(\S
 const SPACED_EVENT =
   /^(\d+)\s+(\S.{0,200}?)\s+([AVBN][A-Z\d/]*)\s+(C|D|W\d{0,3}|K(?:\s*[BO])?)(?:\s+(\d+))?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)$/i
 /** A line that begins with a number and ends with timecodes is meant as an event. */
-const LIKE_EVENT = /^\d+\s.*\d\d:\d\d:\d\d[:;.,]\d\d\s+\d\d:\d\d:\d\d[:;.,]\d\d$/
+const LIKE_EVENT = /^\d+\s.*\d\d[:;]\d\d[:;]\d\d[:;.,]\d\d\s+\d\d[:;]\d\d[:;]\d\d[:;.,]\d\d$/
 const SPEED = /^M2\s+(\S.{0,200}?)\s+([+-]?\d+(?:\.\d+)?)\s+(\S+)$/i
 const MORE_AUDIO = /^AUD(?:\s+\d+)+$/i
-const TIMECODE = /^\d{2}:\d{2}:\d{2}[:;.,]\d{2}$/
+const TIMECODE = /^\d{2}[:;]\d{2}[:;]\d{2}[:;.,]\d{2}$/
 
 /** Reads a CMX3600 edit decision list. @throws {SyntaxError} if it has no event */
 export function readEdlEvents(text: string): EdlEvent[] {
@@ -71,6 +71,21 @@ export function readEdlEvents(text: string): EdlEvent[] {
   }
   if (events.length === 0) throw new SyntaxError('it contains no event')
   return events
+}
+
+/** Checks whether a reel stands for black or generated media, not for a recording. */
+export function isBlack({ reel }: EdlEvent): boolean {
+  return /^(BL|BLACK|BARS)$/i.test(reel)
+}
+
+/** The events with sound, or all if no recording has its own: sound travels with the picture. */
+export function heardEvents(events: readonly EdlEvent[]): readonly EdlEvent[] {
+  return events.some((event) => hasSound(event) && !isBlack(event)) ? events.filter(hasSound) : events
+}
+
+/** Checks whether an event edits sound: `NONE` means that the line below lists all of its channels. */
+function hasSound({ channels, moreAudio }: EdlEvent): boolean {
+  return moreAudio.length > 0 || /[AB]/i.test(channels.replace(/^NONE$/i, ''))
 }
 
 /** Line numbers, counted from 1, of the lines that look like events and cannot be read. */
@@ -121,5 +136,5 @@ function withLine(event: OpenEvent, line: string, isDropFrame: boolean, index: n
 /** A semicolon before the frames means drop frame, whatever separator the list itself uses. */
 function normal(time: string, isDropFrame: boolean): string {
   const drops = isDropFrame || /[;.,]/.test(time)
-  return `${time.slice(0, 8)}${drops ? ';' : ':'}${time.slice(9)}`
+  return `${time.slice(0, 8).replaceAll(';', ':')}${drops ? ';' : ':'}${time.slice(9)}`
 }

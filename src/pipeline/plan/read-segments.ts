@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { parseTime } from '../../core/time.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
-import { readEdlEvents } from './edl-events.js'
+import { heardEvents, isBlack, readEdlEvents } from './edl-events.js'
 import { parseSegment, type Segment } from './segments.js'
 
 /** A larger file is not a list of parts. */
@@ -48,14 +48,16 @@ async function segmentsOfFile(kind: keyof typeof READERS, path: string): Promise
 }
 
 /**
- * Reads the parts of a programme from the record timecodes of a CMX3600 edit decision list. Skips effects, comments and
- * events without length.
+ * Reads the parts of a programme from the record timecodes of a CMX3600 edit decision list. Skips effects, comments,
+ * black, pictures without sound and events without length.
  *
- * @throws {SyntaxError} if it has no event
+ * @throws {SyntaxError} if it has no event, and for a list of markers
  */
 export function readEdl(text: string): Segment[] {
-  const segments = readEdlEvents(text)
-    .filter(({ recordIn, recordOut }) => recordIn !== recordOut)
+  // DaVinci Resolve writes markers as events of one frame, and their length in a line below.
+  if (/^\s*\|C:\w+ \|M:/m.test(text)) throw new SyntaxError('it is a list of markers, not of cuts')
+  const segments = heardEvents(readEdlEvents(text))
+    .filter((event) => event.recordIn !== event.recordOut && !isBlack(event))
     .map(({ recordIn, recordOut }) => ({ startTimecode: recordIn, endTimecode: recordOut }))
   if (segments.length === 0) throw new SyntaxError('it contains no event')
   return segments

@@ -4,7 +4,7 @@ import { formatTime, parseTime } from '../../core/time.js'
 import type { ClockRange } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import type { SampleRange } from '../../media/voice-cut.js'
-import { frameRateOf, startTimecodeOf, timecodeFrames } from './timecode.js'
+import { countsTimecode, frameRateOf, isDropFrame, startTimecodeOf, timecodeFrames } from './timecode.js'
 
 const fromTo = z.strictObject({
   startSec: z.number().min(0).meta({ description: 'Seconds from the start of the file.' }),
@@ -98,37 +98,53 @@ function resolveSegment(
 
 /**
  * Timecodes are relative to the file's own first one. Programmes start at a whole hour: a file without a timecode
- * starts at the hour of the earliest part. If that part fits into the file as it is, the file starts at 0.
+ * starts at the hour of the earliest part.
  */
 function timesOf(media: MediaInfo, { startTimecode, endTimecode }: ByTimecode, all: readonly Segment[]) {
-  const frameRate = frameRateOf(media)
-  if (frameRate === undefined) {
-    throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} has no picture, and timecodes need a frame rate.`, {
+  const timecodes = all.flatMap((one) => ('startTimecode' in one ? [one.startTimecode, one.endTimecode] : []))
+  const frameRate = rateOfTimecodes(media, timecodes)
+  const own = startTimecodeOf(media)
+  // Lists differ in how they mark drop frame, and a file has one way to count.
+  const drops =
+    countsTimecode('00:00:00;00', frameRate) && (isDropFrame(own ?? '') || timecodes.every((one) => isDropFrame(one)))
+  const secOf = (timecode: string) =>
+    (timecodeFrames(`${timecode.slice(0, 8)}${drops ? ';' : ':'}${timecode.slice(9)}`, frameRate) ?? 0) / frameRate
+  const originSec = secOf(own ?? wholeHour(media, timecodes, secOf))
+  const startSec = secOf(startTimecode) - originSec
+  if (startSec < 0 || startSec >= (media.durationSec ?? Number.POSITIVE_INFINITY)) {
+    const where = startSec < 0 ? 'before' : 'after the end of'
+    const origin = own ? `, which begins at ${own}` : ''
+    throw new UsageError('ERR_SEGMENT_OUTSIDE', `The segment at ${startTimecode} is ${where} ${media.path}${origin}.`, {
       input: media.path,
-      remedies: ['Name the parts by time, for example --segment 1:02-1:30 or markers:FILE.'],
+      remedies: ['Use the list of the timeline that this file was exported from.'],
     })
   }
-  const framesOf = (timecode: string) => timecodeFrames(timecode, frameRate) ?? 0
-  const secOf = (timecode: string) => (framesOf(timecode) - origin) / frameRate
-  const earliest = all
-    .flatMap((segment) => ('startTimecode' in segment ? [segment.startTimecode] : []))
-    .reduce((one, other) => (framesOf(other) < framesOf(one) ? other : one), startTimecode)
-  const own = startTimecodeOf(media)
-  const isInside = framesOf(earliest) / frameRate < (media.durationSec ?? 0)
-  const origin = own ? framesOf(own) : isInside ? 0 : framesOf(`${earliest.slice(0, 2)}:00:00${earliest[8]}00`)
-  const startSec = secOf(startTimecode)
-  if (startSec < 0) {
-    throw new UsageError(
-      'ERR_SEGMENT_OUTSIDE',
-      `The segment at ${startTimecode} begins before ${media.path} (${own}).`,
-      {
-        input: media.path,
-        remedies: ['Use the list of the timeline that this file was exported from.'],
-      },
-    )
-  }
-  return { startSec, endSec: Math.max(0, secOf(endTimecode)) }
+  return { startSec, endSec: Math.max(0, secOf(endTimecode) - originSec) }
 }
+
+/** The frame rate that counts timecodes on a file. */
+function rateOfTimecodes(media: MediaInfo, timecodes: readonly string[]): number {
+  const rate = frameRateOf(media)
+  const misfit = rate && timecodes.find((timecode) => !countsTimecode(timecode, rate))
+  if (rate && !misfit) return rate
+  const why = rate
+    ? `has ${Math.round(rate * 1000) / 1000} frames a second, which do not count the timecode ${misfit}`
+    : 'has no picture, and timecodes need a frame rate'
+  throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} ${why}.`, { input: media.path, remedies: [BY_TIME] })
+}
+
+/** The timecode at which a file begins that does not state it. */
+function wholeHour(media: MediaInfo, timecodes: readonly string[], secOf: (timecode: string) => number): string {
+  const hour = `${[...timecodes].sort()[0]?.slice(0, 2)}:00:00:00`
+  if (secOf(hour) === 0 || Math.max(...timecodes.map(secOf)) > (media.durationSec ?? 0)) return hour
+  throw new UsageError(
+    'ERR_SEGMENT_TIMECODE',
+    `${media.path} has no timecode, and the parts fit whether it begins at 00:00:00:00 or at ${hour}.`,
+    { input: media.path, remedies: ['Export it with its timecode.', BY_TIME] },
+  )
+}
+
+const BY_TIME = 'Name the parts by time, for example --segment 1:02-1:30 or markers:FILE.'
 
 function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSec: number } {
   const wanted = name.normalize('NFC').toLowerCase()

@@ -22,6 +22,18 @@ export function timecodeFrames(timecode: string, frameRate: number): number | un
   return counted - Math.round(nominal / 15) * (wholeMinutes - Math.floor(wholeMinutes / 10))
 }
 
+/** True if a frame rate counts a timecode: it has its frame, and only 29.97 and 59.94 drop frames. */
+export function countsTimecode(timecode: string, frameRate: number): boolean {
+  const nominal = Math.round(frameRate)
+  const canDrop = nominal % 30 === 0 && Math.abs(frameRate - nominal) > 0.001
+  return Number(timecode.slice(9)) < nominal && (canDrop || !isDropFrame(timecode))
+}
+
+/** True if the separator before the frames stands for drop frame. */
+export function isDropFrame(timecode: string): boolean {
+  return /[;.,]\d+$/.test(timecode)
+}
+
 /** Frames per second of a file's picture; undefined without a picture. */
 export function frameRateOf(media: MediaInfo): number | undefined {
   for (const stream of media.streams) {

@@ -18,7 +18,7 @@ FCM: NON-DROP FRAME
 
 001  AX       AA/V  C        00:00:10:00 00:00:10:12 10:00:00:10 10:00:00:22
 * FROM CLIP NAME: INTERVIEW.MOV
-002  TAPE2    V     D    024 01:00:00:00 01:00:00:13 10:00:01:00 10:00:01:13
+002  TAPE2    A     D    024 01:00:00:00 01:00:00:13 10:00:01:00 10:00:01:13
 003  AX       AA    C        00:00:00:00 00:00:00:00 10:00:01:13 10:00:01:13
 `
 
@@ -28,6 +28,27 @@ describe('an edit decision list', () => {
       { startTimecode: '10:00:00:10', endTimecode: '10:00:00:22' },
       { startTimecode: '10:00:01:00', endTimecode: '10:00:01:13' },
     ])
+  })
+
+  it('leaves out black, and pictures without sound if it has sound', () => {
+    const heard = { startTimecode: '00:00:01:00', endTimecode: '00:00:02:00' }
+    const event = (reel: string, channels: string, record: string) =>
+      `001  ${reel}  ${channels}  C  00:00:00:00 00:00:01:00 ${record}\n`
+    const black = event('BL', 'AA/V', '00:00:00:00 00:00:01:00')
+    const picture = event('AX', 'V', '00:00:01:00 00:00:02:00')
+    expect(readEdl(black + picture)).toEqual([heard])
+    expect(readEdl(picture + event('AX', 'NONE', '00:00:01:00 00:00:02:00') + 'AUD  3  4\n')).toEqual([heard])
+    expect(() => readEdl(black)).toThrow(SyntaxError)
+  })
+
+  it('is refused if it is a list of markers, whose length is not that of the events', () => {
+    const marker = '001  001  V  C  01:00:03:07 01:00:03:08 01:00:03:07 01:00:03:08\n |C:ResolveColorBlue |M:a |D:54\n'
+    expect(() => readEdl(marker)).toThrow(/marker/)
+  })
+
+  it('may have semicolons everywhere', () => {
+    const parts = [{ startTimecode: '01:00:03;07', endTimecode: '01:00:05;11' }]
+    expect(readEdl('1 AX AA/V C 01;00;03;07 01;00;05;11 01;00;03;07 01;00;05;11')).toEqual(parts)
   })
 
   it('is laid on the timecode of the file', async () => {
@@ -46,6 +67,33 @@ describe('an edit decision list', () => {
     expect(() => planSegments(media, early, 48_000)).toThrow(expect.objectContaining({ code: 'ERR_SEGMENT_OUTSIDE' }))
     const sound = await probe(fixture('speech.wav'))
     expect(() => planSegments(sound, early, 48_000)).toThrow(expect.objectContaining({ code: 'ERR_SEGMENT_TIMECODE' }))
+  })
+
+  it('is refused if the file does not count its timecodes, or can begin at either of two', async () => {
+    const media = await probe(fixture('timecode.mov'))
+    const refused = expect.objectContaining({ code: 'ERR_SEGMENT_TIMECODE' })
+    for (const endTimecode of ['10:00:00:25', '10:00:01;10'])
+      expect(() => planSegments(media, [{ startTimecode: '10:00:00:00', endTimecode }], 48_000)).toThrow(refused)
+    const bare = { ...media, durationSec: 7200, tags: {}, streams: media.streams.map((one) => ({ ...one, tags: {} })) }
+    const part = (endTimecode: string) => [{ startTimecode: '01:00:00:10', endTimecode }]
+    expect(() => planSegments(bare, part('01:50:00:00'), 48_000)).toThrow(refused)
+    expect(planSegments(bare, part('02:50:00:00'), 48_000)[0]?.startSample).toBe(0.4 * 48_000)
+  })
+
+  it.each([
+    ['01:00:00;00', '01:01:00:02'],
+    ['01:00:00:00', '01:01:00;02'],
+  ])('is counted in drop frame if the file (%s) or the list (%s) is', async (timecode, startTimecode) => {
+    const { streams, ...media } = await probe(fixture('timecode.mov'))
+    const film = {
+      ...media,
+      durationSec: 7200,
+      tags: { timecode },
+      streams: streams.map((one) => (one.kind === 'video' ? { ...one, frameRate: '30000/1001', tags: {} } : one)),
+    }
+    const endTimecode = startTimecode.replace(/00(.)02/, '01$100')
+    const [range] = planSegments(film, [{ startTimecode, endTimecode }], 48_000)
+    expect(range).toEqual({ startSample: 1800 * 1601.6, endSample: Math.round(1828 * 1601.6) })
   })
 
   it('counts drop frame as SMPTE 12M does', () => {
