@@ -14,9 +14,9 @@ export class FoundClips {
   }
 
   /** Adds the ranges of a source that a clip plays, on the source's clock. The last source of an id stays. */
-  use(source: TimelineSource, clip: string, ranges: readonly TimeRange[]): void {
+  use(source: TimelineSource, clip: string, ranges: readonly TimeRange[], dropFrame?: boolean): void {
     this.#sources.set(source.id, source)
-    this.uses.push(...ranges.map((range) => ({ sourceId: source.id, clip, range })))
+    this.uses.push(...ranges.map((range) => ({ sourceId: source.id, clip, range, dropFrame })))
   }
 
   /** Adds a note, once a subject. */

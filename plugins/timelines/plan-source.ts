@@ -10,8 +10,9 @@ import type { Limits } from '../../src/precheck/index.js'
 import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
 import type { NoteTaker } from './note-taker.js'
 import type { TimelineOutputs } from './outputs.js'
-import { mediaOrigin, rangeSampleRate } from './time/media-clock.js'
+import { mediaOrigin, onLabels, rangeSampleRate } from './time/media-clock.js'
 import { type Rational, ZERO } from './time/rational.js'
+import type { TimeRange } from './time/time-range.js'
 import type { ClipUse, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
 import { beyondUsed, countSamples, growUsed, mergeUsed, type SampleGrid, samplesOf } from './used-ranges.js'
@@ -76,7 +77,9 @@ async function planUses(
   const inside = own.flatMap(({ source, uses }) => {
     const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
     const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount: samplesTo(endSec) }))
-    return usesInside(uses, grids, name, notes)
+    const written = uses.map(({ range }) => range)
+    const labelled = uses.map(({ range, dropFrame }) => onLabels(range, dropFrame, media, rate))
+    return usesInside(uses, [labelled, written], grids, { name, notes })
   })
   const used = mergeUsed(inside.map(({ range }) => range))
   if (used.length === 0) return undefined
@@ -108,9 +111,14 @@ async function planUses(
 
 const NOTHING_SENT = { paidSec: 0, sendBytes: 0 }
 
-/** The uses of a source whose ranges lie inside its file, by the grid that lays the most of them there. */
-function usesInside(uses: readonly ClipUse[], grids: readonly SampleGrid[], name: string, notes: NoteTaker) {
-  const ranges = bestOf(grids.map((grid) => uses.map(({ range }) => samplesOf(range, grid))))
+/** The uses of a source that lie inside its file, by the readings and the grid that lay the most of them there. */
+function usesInside(
+  uses: readonly ClipUse[],
+  readings: readonly (readonly TimeRange[])[],
+  grids: readonly SampleGrid[],
+  { name, notes }: { readonly name: string; readonly notes: NoteTaker },
+) {
+  const ranges = bestOf(readings.flatMap((read) => grids.map((grid) => read.map((range) => samplesOf(range, grid)))))
   return uses.flatMap((use, index) => {
     const range = ranges[index]
     if (!range) notes.add('outside', use.clip, `plays a part that ${name} does not have: its sound is left as it is`)

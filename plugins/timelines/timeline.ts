@@ -36,6 +36,8 @@ export interface ClipUse {
   readonly clip: string
   /** On the source's clock: see {@link TimelineSource.origin}. */
   readonly range: TimeRange
+  /** True if the timecodes of the range were counted in drop frame; undefined if it was not read from timecodes. */
+  readonly dropFrame?: boolean | undefined
 }
 
 /** Kinds of what is handled in a way worth knowing, or left as it is. Closed: programs switch on it. */

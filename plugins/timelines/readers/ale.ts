@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
 import { NoteTaker } from '../note-taker.js'
 import { frameRate } from '../time/frame-rate.js'
 import { timecodeTime } from '../time/media-clock.js'
@@ -32,7 +33,8 @@ export function readAle(text: string): Timeline {
     if (!range) notes.add('unread', subject, 'has no start and end that can be read: left as it is')
     else if (!source) notes.add('missing-reference', subject, 'names no file and no roll: left as it is')
     else {
-      const use = { sourceId: source.id, clip, range }
+      const dropFrame = isDropFrame(cellOf(table, row, hasOwnSound(table, row) ? 'soundtc' : 'start'))
+      const use = { sourceId: source.id, clip, range, dropFrame }
       sources.set(source.id, source)
       uses.push(use)
       return [{ row, use }]

@@ -6,6 +6,7 @@ import {
   readEdlEvents,
   unreadEdlLines,
 } from '../../../src/pipeline/plan/edl-events.js'
+import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
 import { FoundClips } from '../found-clips.js'
 import { pathOfAddress } from '../media-path.js'
 import { timecodeTime } from '../time/media-clock.js'
@@ -92,7 +93,7 @@ class EdlReading {
     const own = this.#played(event, clip)
     const range = { start: own.start, end: add(own.end, tail) }
     if (compare(range.start, range.end) >= 0) return
-    this.found.use(source, clip, [range])
+    this.found.use(source, clip, [range], isDropFrame(event.sourceIn))
   }
 
   unread(line: number): void {
