@@ -193,7 +193,7 @@ export const ERROR_CODES = {
   ERR_SERVICE_INCOMPLETE: ['UsageError', 'Values of the remote service are missing.', 'Set the values that the message names.'],
   ERR_SERVICE_MIXED: ['UsageError', 'Settings of two services are mixed.', 'Unset the variables of the other service, or leave --profile out.'],
   ERR_SERVICE_UNREACHABLE: ['TransientError', 'The service does not respond.', 'Check the network and the address, then try again.'],
-  ERR_SEVERAL_TRACKS: ['PrecheckError', 'The file has several audio tracks, and none was chosen.', 'Choose with --track.'],
+  ERR_SEVERAL_TRACKS: ['PrecheckError', 'The file has several audio tracks, and one must be chosen.', 'Choose with --track.'],
   ERR_SIGNATURE_INVALID: ['VerificationError', '`voxmux verify` found Content Credentials that do not fit the file.', 'Restore the file with its sidecar from a copy.'],
   ERR_SIGNATURE_MISSING: ['VerificationError', '`voxmux verify --trust` found no Content Credentials.', 'Leave --trust out to verify the file by its receipt.'],
   ERR_SIGNATURE_UNTRUSTED: ['VerificationError', '`voxmux verify --trust` found a signer whose authority is not in the trust list.', 'Ask the sender for the certificate of the authority.'],

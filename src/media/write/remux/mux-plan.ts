@@ -52,6 +52,7 @@ export function splicedStreams({ streams, splicedTracks = [] }: MuxPlan): readon
  * Decides the fate of every stream, tag and chapter. Pure: reads no file.
  *
  * @throws {UsageError} ERR_NO_SUCH_TRACK, ERR_CONTAINER_UNKNOWN, ERR_NO_ENCODER, ERR_PICTURE_LOST
+ * @throws {PrecheckError} ERR_SEVERAL_TRACKS
  */
 export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   for (const place of options.replaced) {

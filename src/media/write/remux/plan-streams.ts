@@ -1,4 +1,4 @@
-import { UsageError } from '../../../core/errors.js'
+import { PrecheckError, UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
@@ -84,7 +84,12 @@ interface Target {
 type Unnumbered<S> = S extends unknown ? Omit<S, 'outputIndex'> : never
 type UnnumberedStream = Unnumbered<PlannedStream>
 
-/** Decides the fate of every stream, in output order. @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED */
+/**
+ * Decides the fate of every stream, in output order.
+ *
+ * @throws {UsageError} ERR_NO_ENCODER, ERR_TRACK_NOT_ADDED
+ * @throws {PrecheckError} ERR_SEVERAL_TRACKS
+ */
 export function planStreams(
   media: MediaInfo,
   container: string,
@@ -92,6 +97,7 @@ export function planStreams(
   options: MuxOptions,
 ): readonly PlannedStream[] {
   const target = { media, container, profile, options }
+  requireOneSound(target)
   let outputIndex = 0
   return inTargetOrder(media.streams, profile, options)
     .flatMap((placed) => fatesOf(placed, target))
@@ -107,7 +113,8 @@ function fatesOf({ input, isAdded }: Placed, target: Target): readonly Unnumbere
   const passed = () => passStream(streamPassage(input, media, container, profile), input)
   if (input.kind !== 'audio') return [passed()]
   const isSingle = holdsOneSound(profile)
-  if (isSingle && input.audioIndex > 0) return [withoutRoom(input, container)]
+  const [soleIndex = 0] = options.replaced
+  if (isSingle && input.audioIndex !== soleIndex) return [withoutRoom(input, container)]
   if (!options.replaced.includes(input.audioIndex)) return [passed()]
   const made = options.addTrack ? [] : [newStream(input, target)]
   if (!options.addTrack && !options.keepOriginal) return made
@@ -119,6 +126,19 @@ function fatesOf({ input, isAdded }: Placed, target: Target): readonly Unnumbere
 
 function holdsOneSound({ soundOnly, muxer }: ContainerProfile): boolean {
   return soundOnly || muxer === 'flv'
+}
+
+/** Refuses several new voices for an output that holds one: the others would be paid for, and lost. */
+function requireOneSound({ media, container, profile, options: { replaced } }: Target): void {
+  if (!holdsOneSound(profile) || replaced.length < 2) return
+  const message = `${media.path}: ${replaced.length} audio tracks were chosen, and .${container} holds only one.`
+  throw new PrecheckError('ERR_SEVERAL_TRACKS', message, {
+    input: media.path,
+    remedies: [
+      'Choose one track with --track N (counted from 0).',
+      `Name an output that holds several tracks, such as .${pictureOf(media) ? 'mkv' : 'mka'}.`,
+    ],
+  })
 }
 
 function withoutRoom(input: AudioStreamInfo, container: string): UnnumberedStream {

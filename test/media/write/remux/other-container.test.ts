@@ -100,6 +100,22 @@ it.each(['flv', 'wav'])('names the original that is to be kept, but has no room 
   expect((await probe(part)).streams.filter(({ kind }) => kind === 'audio')).toHaveLength(1)
 })
 
+it.each(['wav', 'mp3', 'flv'])(
+  'keeps in .%s the track that gets a new voice, and no two of them',
+  async (container) => {
+    const path = folder.file('tracks.mkv')
+    const tracks = [...tone(1, 44_100, 1), ...tone(1, 44_100, 2), '-map', '0', '-map', '1', '-map', '2']
+    await ffmpeg(...picture(1), ...tracks, '-c:v', 'flv', '-c:a', 'aac', path)
+    const { part, verified } = await writtenFile(path, { container, replaced: [1] })
+    const sounds = (await probe(part)).streams.filter(({ kind }) => kind === 'audio')
+    expect(sounds).toEqual([expect.objectContaining({ channels: 2 })])
+    expect(verified.sync).toHaveLength(1)
+    await expect(writtenFile(path, { container, replaced: [0, 1] })).rejects.toMatchObject({
+      code: 'ERR_SEVERAL_TRACKS',
+    })
+  },
+)
+
 it.each([
   ['wav', 'sound'],
   ['mp3', 'sound'],
