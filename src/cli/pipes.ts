@@ -23,6 +23,7 @@ interface PipeArguments {
   readonly input: readonly string[]
   readonly output?: string | undefined
   readonly format?: string | undefined
+  readonly 'output-type'?: string | undefined
 }
 
 /**
@@ -31,7 +32,7 @@ interface PipeArguments {
  * @throws UsageError `ERR_PIPE` if a pipe is missing, or would get two kinds of bytes
  */
 export async function openPipes(
-  { input, output, format }: PipeArguments,
+  { input, output, format, 'output-type': outputType }: PipeArguments,
   stateDir: string,
   { output: { json }, signal }: CommandContext,
 ): Promise<Pipes> {
@@ -48,7 +49,7 @@ export async function openPipes(
   if (toStdout && json) throw wrong('--json and -o - would both write to stdout.', 'Write the output into a file.')
   if (toStdout && process.stdout.isTTY)
     throw wrong('-o - would write media into this terminal.', 'Pipe it on, or name a file.')
-  const extension = format ?? (fromStdin ? 'wav' : extname(input[0] ?? '').slice(1))
+  const extension = format ?? outputType ?? (fromStdin ? 'wav' : extname(input[0] ?? '').slice(1))
   const folder = await makeProcessFolder(join(stateDir, 'pipes'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {

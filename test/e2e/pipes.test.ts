@@ -28,6 +28,12 @@ it('reads what ffmpeg writes, and writes what ffmpeg reads, and leaves nothing b
   ])
 })
 
+it('writes the output type to stdout', () => {
+  shop.take('speech.wav')
+  const line = `${process.execPath} ${CLI_PATH} run speech.wav -o - --output-type flac --mix 0 | head -c 4`
+  expect(spawnSync('bash', ['-c', line], { ...options(), encoding: 'utf8' }).stdout).toBe('fLaC')
+})
+
 it('says that the reader of stdout ended too soon', () => {
   shop.take('speech.wav')
   const line = `${process.execPath} ${CLI_PATH} run speech.wav -o - --format wav --mix 0 | head -c 10`

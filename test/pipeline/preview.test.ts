@@ -1,9 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { copyFile, readdir, readFile, stat } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { probe } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { hasComparison } from '../../src/pipeline/report/report-page.js'
-import { jobBench } from '../helpers/job-bench.js'
+import { fixture, jobBench } from '../helpers/job-bench.js'
 import { ffmpeg, picture, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
@@ -44,6 +44,32 @@ describe('a preview', () => {
     const { event, receipt } = await runJob(request, bench.pipeline.context)
     expect(event).toMatchObject({ status: 'done', error: null })
     expect(receipt?.notes).toContain(`A preview: 3 s of ${input}, from 1 s on.`)
+  })
+
+  it('keeps the picture of a film whose tracks fit into .mp4 alone', async () => {
+    const input = bench.folder.file('two-tracks.mkv')
+    await copyFile(fixture('two-tracks.mkv'), input)
+    const request = requestFor(input, { previewSec: 1, recipe: { track: 0 } })
+    const { event } = await runJob(request, bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null, output: bench.folder.file('two-tracks.preview.mp4') })
+    expect((await probe(event.output ?? '')).streams.map(({ kind }) => kind)).toEqual(['video', 'audio', 'audio'])
+  })
+
+  it('has the format that was asked for', async () => {
+    const input = bench.folder.file('short.wav')
+    await ffmpeg(...tone(4), input)
+    const request = requestFor(input, { previewSec: 1, outputType: 'flac' })
+    const { event } = await runJob(request, bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', output: bench.folder.file('short.preview.flac') })
+  })
+
+  it('says which name it needs if it begins between two pictures', async () => {
+    const [input, output] = [bench.folder.file('film.mov'), bench.folder.file('part.mkv')]
+    await ffmpeg(...picture(4), ...tone(4), ...SLOW_PICTURE, '-c:a', 'pcm_s16le', input)
+    const segments = [{ startSec: 0.5, endSec: null }]
+    const request = { ...requestFor(input, { previewSec: 1, segments }), output }
+    const { event } = await runJob(request, bench.pipeline.context)
+    expect(event.error).toMatchObject({ code: 'ERR_CONTAINER_UNFIT', remedies: ['Name the output .mov.'] })
   })
 
   it.each(['flac', 'avi'])('of a %s ends where it should', async (extension) => {

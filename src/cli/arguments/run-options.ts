@@ -89,7 +89,7 @@ export const RUN_OPTIONS = {
   format: {
     type: 'string',
     requiresArg: true,
-    describe: 'Format of `-o -` (default: wav for stdin, otherwise that of the input)',
+    describe: 'Format of `-o -` (default: --output-type, or wav for stdin, or that of the input)',
     group: 'Output:',
   },
   mix: {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { JobFailedError } from '../../core/errors.js'
+import { InterruptedError } from '../../core/errors.js'
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
@@ -23,8 +23,8 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  * Copies a few seconds of a file, without decoding anything before them. Keeps all audio tracks and the picture.
  *
  * A picture begins at a key frame. Only mp4 and mov can hide what lies before the wanted start. A film in another
- * container becomes a mov, or sound alone (`mka`) if a mov cannot carry it. No muxer takes packets that hold several
- * frames: such a film becomes sound alone.
+ * container becomes a mov or mp4, or sound alone (`mka`) if neither can carry it. No muxer takes packets that hold
+ * several frames: such a film becomes sound alone.
  *
  * @returns path of the excerpt
  * @throws ffmpeg's faults; InterruptedError
@@ -33,13 +33,16 @@ export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Pr
   const own = containerProfile(media.container)
   const picture = hasPackedFrames(media) ? undefined : pictureOf(media)
   const hidesLead = own?.data === 'mp4' || own?.data === 'quicktime'
-  const container = own && (!picture || hidesLead) ? media.container : picture ? 'mov' : 'mka'
-  try {
-    return await copyInto(container, media, picture, options)
-  } catch (error) {
-    if (!(error instanceof JobFailedError) || container === 'mka') throw error
-    return copyInto('mka', media, undefined, options)
+  const films = picture ? ['mov', 'mp4'] : []
+  for (const container of own && (!picture || hidesLead) ? [media.container, ...films] : films) {
+    try {
+      return await copyInto(container, media, picture, options)
+    } catch (error) {
+      // What a container cannot carry looks like any other fault of the file.
+      if (error instanceof InterruptedError) throw error
+    }
   }
+  return copyInto('mka', media, undefined, options)
 }
 
 async function copyInto(

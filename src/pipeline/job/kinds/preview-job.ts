@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
+import { UsageError, VoxmuxError } from '../../../core/errors.js'
 import { makeProcessFolder } from '../../../core/process-folder.js'
 import { audioStreams, copyExcerpt, probe } from '../../../media/index.js'
 import type { PipelineContext } from '../../context.js'
@@ -40,13 +41,16 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       )
       const output = await outputPath({
         ...{ input, output: request.output, stem: request.outputStem, cwd },
-        ...{ extension: extname(excerpt), label: 'preview' },
+        extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
+        label: 'preview',
       })
       const clip = {
         ...{ ...request, input: excerpt, output },
         settings: { ...settings, segments: [], previewSec: null, report: true },
       }
-      const plan = await planJob(clip, limitsOf(clip, context), { signal })
+      const plan = await planJob(clip, limitsOf(clip, context), { signal }).catch((error: Error) => {
+        throw namingInput(error, { input, excerpt, output })
+      })
       const note = `A preview: ${lengthSec} s of ${input}, from ${startSec} s on.`
       const planned = await plannedFile({ ...plan, notes: [note, ...plan.notes] }, clip, context)
       const recipe = recipeHash(settings, context.serviceIdentity)
@@ -65,4 +69,15 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The fault of a clip, in words about the file that it was copied from. */
+function namingInput(error: Error, { input, excerpt, output }: Record<'input' | 'excerpt' | 'output', string>): Error {
+  if (error instanceof VoxmuxError && error.code === 'ERR_EDIT_LIST') {
+    const message = `The preview of ${input} begins between two pictures, which ${extname(output)} cannot keep.`
+    const remedies = [`Name the output ${extname(excerpt)}.`]
+    return new UsageError('ERR_CONTAINER_UNFIT', message, { input, remedies, cause: error })
+  }
+  error.message = error.message.replaceAll(excerpt, `the preview of ${input}`)
+  return error
 }
