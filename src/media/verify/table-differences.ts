@@ -97,7 +97,9 @@ function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[]
     before.every((chapter, place) => {
       const made = output.chapters[place]
       return (
-        made?.title === chapter.title &&
+        // ID3 names every chapter, and readers take the name for a missing title.
+        (made?.title === chapter.title || (plan.profile.muxer === 'mp3' && chapter.title === null)) &&
+        made !== undefined &&
         ((place === 0 && isFirstMoved) ||
           Math.abs(made.startSec - chapter.startSec - (anchorShiftSec(plan, output) ?? 0)) < CHAPTER_TOLERANCE_SEC)
       )

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { correlate, nearestWaveformPeak } from '../../../../src/media/pcm/correlate.js'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
+import { fixture } from '../../../helpers/job-bench.js'
 import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -89,6 +90,14 @@ it('plans that .mp4 begins its first chapter with the file, and lets chapters en
   await ffmpeg(...tone(2), '-i', folder.file('chapters.txt'), '-map', '0', '-map_chapters', '1', '-c:a', 'flac', path)
   const { plan } = await writtenFile(path, { container: 'mp4' })
   expect(plan.losses.map(({ what }) => what)).toContain('start of the first chapter')
+})
+
+it('keeps chapters without titles in .mp3', async () => {
+  const path = folder.file('field-recorder.wav')
+  await copyFile(fixture('field-recorder.wav'), path)
+  const { plan, part } = await writtenFile(path, { container: 'mp3' })
+  expect((await probe(part)).chapters).toEqual([expect.objectContaining({ startSec: 1 })])
+  expect(plan.losses.map(({ what }) => what)).not.toContain('1 chapters')
 })
 
 it.each(['flv', 'wav'])('names the original that is to be kept, but has no room in .%s', async (container) => {
