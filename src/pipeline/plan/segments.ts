@@ -27,8 +27,8 @@ export type Segment = z.infer<typeof segmentSchema>
 type ByTimecode = z.infer<typeof byTimecode>
 
 /**
- * Reads a segment as typed: `START-END`, each in seconds or `[hh:]mm:ss[.mmm]`, either one optional (`90-`, `-10`), or
- * `chapter:NAME`.
+ * Reads a segment as typed: `START-END`, each in seconds or `[hh:]mm:ss[.mmm]`, either one optional (`90-`, `-10`), both
+ * as timecodes `hh:mm:ss:ff`, or `chapter:NAME`.
  *
  * @throws {UsageError} `ERR_SEGMENT_SYNTAX`
  */
@@ -36,6 +36,8 @@ export function parseSegment(text: string): Segment {
   const chapter = /^chapter:(.+)$/s.exec(text)
   if (chapter) return { chapter: unquote(chapter[1] as string) }
   const match = /^([^-]*)-([^-]*)$/.exec(text.trim())
+  const timecodes = byTimecode.safeParse({ startTimecode: match?.[1]?.trim(), endTimecode: match?.[2]?.trim() })
+  if (timecodes.success) return timecodes.data
   const [start, end] = [match?.[1]?.trim() ?? '', match?.[2]?.trim() ?? '']
   const startSec = start === '' ? 0 : parseTime(start)
   const endSec = end === '' ? null : parseTime(end)

@@ -28,13 +28,14 @@ describe('parseSegment', () => {
     ['00:01:00.250-01:00:00', { startSec: 60.25, endSec: 3600 }],
     ['90-', { startSec: 90, endSec: null }],
     ['-10', { startSec: 0, endSec: 10 }],
+    ['10:00:01:00-10:00:02;12', { startTimecode: '10:00:01:00', endTimecode: '10:00:02;12' }],
     ['chapter:Interview', { chapter: 'Interview' }],
     ['chapter:"Two - words"', { chapter: 'Two - words' }],
   ])('reads %s', (text, segment) => {
     expect(parseSegment(text)).toEqual(segment)
   })
 
-  it.each(['', '-', '5', 'a-b', '1-2-3', '1:75-2:00', '-5-10'])('refuses %j', (text) => {
+  it.each(['', '-', '5', 'a-b', '1-2-3', '1:75-2:00', '-5-10', '10:00:01:00-'])('refuses %j', (text) => {
     expect(() => parseSegment(text)).toThrow(expect.objectContaining({ code: 'ERR_SEGMENT_SYNTAX', exitCode: 2 }))
   })
 })
