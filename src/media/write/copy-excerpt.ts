@@ -38,7 +38,7 @@ export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Pr
     try {
       return await copyInto(container, media, picture, options)
     } catch (error) {
-      // What a container cannot carry looks like any other fault of the file.
+      // A container that cannot carry a track looks like any other fault of the file.
       if (error instanceof InterruptedError) throw error
     }
   }
