@@ -6,6 +6,7 @@ import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js
 import { withPrice } from '../../src/pipeline/plan/price.js'
 import type { Segment } from '../../src/pipeline/plan/segments.js'
 import { segmentsEndSec } from '../../src/pipeline/plan/segments-end.js'
+import { isDropFrame, startTimecodeOf } from '../../src/pipeline/plan/timecode.js'
 import type { Limits } from '../../src/precheck/index.js'
 import { type EarlierRanges, earlierRanges } from './earlier-ranges.js'
 import type { NoteTaker } from './note-taker.js'
@@ -79,7 +80,11 @@ async function planUses(
     const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount: samplesTo(endSec) }))
     const written = uses.map(({ range }) => range)
     const labelled = uses.map(({ range, dropFrame }) => onLabels(range, dropFrame, media, rate))
-    return usesInside(uses, [labelled, written], grids, { name, notes })
+    if (labelled.some(({ start }, index) => start !== written[index]?.start))
+      notes.add('frame-rate', name, 'and the list do not both use drop frame: check the parts that it plays')
+    // Programs mark no drop frame, or write the frames of a recording without it as if it had drop frame.
+    const isUnmarked = isDropFrame(startTimecodeOf(media) ?? '')
+    return usesInside(uses, isUnmarked ? [labelled, written] : [written, labelled], grids, { name, notes })
   })
   const used = mergeUsed(inside.map(({ range }) => range))
   if (used.length === 0) return undefined

@@ -106,9 +106,8 @@ function timesOf(media: MediaInfo, { startTimecode, endTimecode }: ByTimecode, a
   const timecodes = all.flatMap((one) => ('startTimecode' in one ? [one.startTimecode, one.endTimecode] : []))
   const frameRate = rateOfTimecodes(media, timecodes)
   const own = startTimecodeOf(media)
-  // Lists differ in how they mark drop frame, and a file has one way to count.
-  const drops =
-    countsTimecode('00:00:00;00', frameRate) && (isDropFrame(own ?? '') || timecodes.every((one) => isDropFrame(one)))
+  // Not all lists mark drop frame, and a file has one way to count.
+  const drops = countsTimecode('00:00:00;00', frameRate) && isDropFrame(own ?? startTimecode)
   const secOf = (timecode: string) =>
     (timecodeFrames(`${timecode.slice(0, 8)}${drops ? ';' : ':'}${timecode.slice(9)}`, frameRate) ?? 0) / frameRate
   const originSec = secOf(own ?? wholeHour(media, timecodes, secOf))
@@ -127,10 +126,12 @@ function timesOf(media: MediaInfo, { startTimecode, endTimecode }: ByTimecode, a
 /** The frame rate that counts timecodes on a file. */
 function rateOfTimecodes(media: MediaInfo, timecodes: readonly string[]): number {
   const rate = frameRateOf(media)
-  const misfit = rate && timecodes.find((timecode) => !countsTimecode(timecode, rate))
+  const own = startTimecodeOf(media)
+  const isOther = (timecode: string) => own !== undefined && isDropFrame(timecode) && !isDropFrame(own)
+  const misfit = rate && timecodes.find((timecode) => !countsTimecode(timecode, rate) || isOther(timecode))
   if (rate && !misfit) return rate
   const why = rate
-    ? `has ${Math.round(rate * 1000) / 1000} frames a second, which do not count the timecode ${misfit}`
+    ? `has ${Math.round(rate * 1000) / 1000} frames a second${own ? ` from ${own}` : ''}, which do not count the timecode ${misfit}`
     : 'has no picture, and timecodes need a frame rate'
   throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} ${why}.`, { input: media.path, remedies: [BY_TIME] })
 }

@@ -80,20 +80,21 @@ describe('an edit decision list', () => {
     expect(planSegments(bare, part('02:50:00:00'), 48_000)[0]?.startSample).toBe(0.4 * 48_000)
   })
 
-  it.each([
-    ['01:00:00;00', '01:01:00:02'],
-    ['01:00:00:00', '01:01:00;02'],
-  ])('is counted in drop frame if the file (%s) or the list (%s) is', async (timecode, startTimecode) => {
+  it('is counted in drop frame if the file is, and refused if the list alone is', async () => {
     const { streams, ...media } = await probe(fixture('timecode.mov'))
-    const film = {
+    const film = (timecode: string) => ({
       ...media,
       durationSec: 7200,
       tags: { timecode },
       streams: streams.map((one) => (one.kind === 'video' ? { ...one, frameRate: '30000/1001', tags: {} } : one)),
-    }
-    const endTimecode = startTimecode.replace(/00(.)02/, '01$100')
-    const [range] = planSegments(film, [{ startTimecode, endTimecode }], 48_000)
-    expect(range).toEqual({ startSample: 1800 * 1601.6, endSample: Math.round(1828 * 1601.6) })
+    })
+    const part = [{ startTimecode: '01:01:00:02', endTimecode: '01:01:01:00' }]
+    expect(planSegments(film('01:00:00;00'), part, 48_000)).toEqual([
+      { startSample: 1800 * 1601.6, endSample: Math.round(1828 * 1601.6) },
+    ])
+    const dropping = [{ startTimecode: '01:01:00;02', endTimecode: '01:01:01;00' }]
+    const refused = expect.objectContaining({ code: 'ERR_SEGMENT_TIMECODE' })
+    expect(() => planSegments(film('01:00:00:00'), dropping, 48_000)).toThrow(refused)
   })
 
   it('counts drop frame as SMPTE 12M does', () => {
