@@ -33,8 +33,26 @@ export async function earlierRanges(job: JobPlan, settings: JobSettings, sampleR
   if (ranges.length === 0) return { kind: 'none' }
   const isSame = receipt.preset === settings.preset && receipt.service.model === settings.recipe.voice.model
   const lost = lostVoices(receipt, job)
-  if (isSame && lost.length === 0) return { kind: 'kept', ranges }
+  if (isSame && lost.length === 0) {
+    const handleSamples = Math.round(settings.recipe.segments.handleSec * sampleRate)
+    return { kind: 'kept', ranges: rangesAsSent(ranges, receipt, handleSamples) }
+  }
   return settings.force ? { kind: 'again', ranges, lost } : { kind: 'none' }
+}
+
+/** Joins the ranges that were sent as one, because their handles met: only together are they in the cache. */
+function rangesAsSent(ranges: readonly SampleRange[], { voices }: Receipt, handleSamples: number) {
+  const sent: SampleRange[] = []
+  for (const { startSample, endSample } of ranges) {
+    const last = sent.at(-1)
+    const isApart =
+      !last ||
+      (voices.some((cut) => cut.startSample === Math.max(0, startSample - handleSamples)) &&
+        voices.some((cut) => cut.endSample >= last.endSample && cut.endSample <= last.endSample + handleSamples))
+    if (isApart) sent.push({ startSample, endSample })
+    else sent[sent.length - 1] = { ...last, endSample }
+  }
+  return sent
 }
 
 /** The tracks and channels that were regenerated then and are not regenerated now. */

@@ -103,7 +103,7 @@ async function planUses(
   noteEarlier(earlier, name, sampleRate, notes)
   const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
   const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
-  const priceOf = async () => withPrice((sent === regenerated ? whole : await planOf(sent, false)).job, signal)
+  const priceOf = async () => withPrice((sent === regenerated ? whole : await planOf(sent, supersede)).job, signal)
   const price = sent.length === 0 ? NOTHING_SENT : await priceOf()
   return {
     ...{ media, used, regenerated, sampleRate, ...whole },

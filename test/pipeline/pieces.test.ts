@@ -3,7 +3,7 @@ import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
 import { probe, splice } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
-import { closeRange } from '../../src/pipeline/plan/segments.js'
+import { closeRanges } from '../../src/pipeline/plan/segments.js'
 import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import fc from '../helpers/properties.js'
@@ -34,9 +34,9 @@ async function planned() {
   }: typeof cutting extends fc.Arbitrary<infer T> ? T : never) => {
     const recipe = { ...DEFAULT_RECIPE, segments: { handleSec, crossfadeSec } }
     const [track] = planTracks(media, { ...requestFor('/x.wav').settings, recipe, segments, previewSec }, {})
-    const pieces = (track?.pieces ?? []).map(({ range, cut }) => ({
-      range: closeRange(range, TRACK_END),
-      cut: closeRange(cut, TRACK_END),
+    const pieces = (track?.pieces ?? []).map(({ ranges, cut }) => ({
+      ranges: closeRanges(ranges, TRACK_END),
+      cut: { startSample: cut.startSample, endSample: cut.endSample ?? TRACK_END },
     }))
     return { pieces, crossfadeSamples: Math.round(crossfadeSec * 48_000) }
   }
@@ -56,11 +56,15 @@ describe('the pieces of a track', () => {
         }
         const all = wanted.reduce((sum, one) => sum + one, 0)
         const most = previewSec === null ? all : Math.min(all, Math.round(previewSec * 48_000))
-        expect(pieces.reduce((sum, { range }) => sum + range.endSample - range.startSample, 0)).toBe(most)
+        const ranges = pieces.flatMap((piece) => piece.ranges)
+        expect(ranges.reduce((sum, range) => sum + range.endSample - range.startSample, 0)).toBe(most)
         const handle = Math.round(handleSec * 48_000)
-        for (const { range, cut } of pieces) {
-          expect(cut.startSample).toBe(Math.max(0, range.startSample - handle))
-          expect(cut.endSample).toBe(Math.min(TRACK_END, range.endSample + handle))
+        for (const { ranges, cut } of pieces) {
+          expect(cut.startSample).toBe(Math.max(0, (ranges[0]?.startSample ?? 0) - handle))
+          expect(cut.endSample).toBe(Math.min(TRACK_END, (ranges.at(-1)?.endSample ?? 0) + handle))
+        }
+        for (const [index, { cut }] of pieces.slice(1).entries()) {
+          expect(cut.startSample).toBeGreaterThan(pieces[index]?.cut.endSample ?? 0)
         }
       }),
       { numRuns: 50 },
@@ -76,9 +80,9 @@ describe('the pieces of a track', () => {
         const { pieces, crossfadeSamples } = plan(wish)
         const spliced = splice({
           original: pcmFromBuffer(format, bytes),
-          pieces: pieces.map(({ range, cut }) => ({
-            ...{ range, crossfadeSamples, channels: { kind: 'all' } as const },
-            handleSamples: range.startSample - cut.startSample,
+          pieces: pieces.map(({ ranges, cut }) => ({
+            ...{ ranges, crossfadeSamples, channels: { kind: 'all' } as const },
+            handleSamples: (ranges[0]?.startSample ?? 0) - cut.startSample,
             voice: pcmFromBuffer(format, bytes.subarray(cut.startSample * 4, cut.endSample * 4)),
           })),
         })

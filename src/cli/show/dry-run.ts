@@ -174,7 +174,9 @@ function usualSample(
   recipe: Recipe,
 ): SampleType {
   const [piece, ...more] = track?.pieces ?? []
-  if (!piece || !cut || more.length > 0 || piece.range.startSample > 0 || piece.range.endSample !== null) return own
+  const [range, ...others] = piece?.ranges ?? []
+  const isInParts = more.length > 0 || others.length > 0 || range?.startSample !== 0 || range.endSample !== null
+  if (!cut || isInParts) return own
   return voiceSample(own, [recipe.voice.outputType === 'lossless' ? decodedFormat(cut).sample : own], recipe)
 }
 

@@ -14,8 +14,8 @@ export interface SoundChange {
 }
 
 interface SoundChangeOptions {
-  /** The compared part of the cut, in its own samples. */
-  readonly range: SampleRange
+  /** The compared parts of the cut, in its own samples. */
+  readonly ranges: readonly SampleRange[]
   /** Share of the regenerated audio in the output, 0 to 1. */
   readonly share: number
   readonly signal?: AbortSignal | undefined
@@ -67,11 +67,11 @@ interface ChangedWindow {
 async function* changedWindows(
   cut: VoiceCut,
   alignment: VoiceAlignment,
-  { range, share, signal }: SoundChangeOptions,
+  { ranges, share, signal }: SoundChangeOptions,
 ): AsyncGenerator<ChangedWindow> {
   const { sampleRate, channels } = cut
   const { pcm, startSample } = alignment.regenerated
-  const own = partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate))
+  const own = ranges.flatMap((range) => partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate)))
   const shift = startSample + alignment.lagSamples
   const before = readPcmParts(cut.pcm, own)
   const after = readPcmParts(

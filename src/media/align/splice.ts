@@ -5,17 +5,17 @@ import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import type { ChannelPick, SampleRange } from '../voice-cut.js'
 
-/** Regenerated audio and its place. */
+/** Regenerated audio and its places. */
 export interface SplicePiece {
-  /** The range to replace, without handles. */
-  readonly range: SampleRange
+  /** The ranges to replace, without handles: disjoint and in order. Between them, the original stays. */
+  readonly ranges: readonly SampleRange[]
   /** `one` replaces only that channel. `all` and `downmix` replace every channel of the (folded) original. */
   readonly channels: ChannelPick
   /** At the original's rate: one channel for `one`, otherwise as many as the original. Any sample type. */
   readonly voice: PcmStream
-  /** Samples of {@link voice} before `range.startSample`. */
+  /** Samples of {@link voice} before the first range. */
   readonly handleSamples: number
-  /** Length of the fade at either edge, inside the range; at most half of the range. */
+  /** Length of the fade at either edge, inside each range; at most half of it. */
   readonly crossfadeSamples: number
   /** Share of the voice in the result, 0 to 1; the rest is the original. Default 1. */
   readonly share?: number | undefined
@@ -64,17 +64,19 @@ async function* spliced(
   const { format, sampleCount } = original
   const total = sampleCount === null ? null : startSample + sampleCount
   const frame = frameBytes(format)
-  const waiting = [...pieces].sort((one, other) => one.range.startSample - other.range.startSample)
+  const waiting = [...pieces].sort((one, other) => startOf(one) - startOf(other))
   const active: ActivePiece[] = []
   let at = startSample
   try {
     for await (const chunk of original.chunks()) {
       const end = at + chunk.length / frame
-      while (waiting[0] && waiting[0].range.startSample < end) active.push(await begin(waiting.shift() as SplicePiece))
+      while (waiting[0] && startOf(waiting[0]) < end) active.push(await begin(waiting.shift() as SplicePiece))
       const mixed = active.length === 0 ? chunk : Buffer.from(chunk)
-      for (const piece of active) await layIn(piece, { bytes: mixed, at, format, total })
+      for (const piece of active) {
+        for (const range of piece.ranges) await layIn(piece, range, { bytes: mixed, at, format, total })
+      }
       yield mixed
-      for (const done of active.filter(({ range }) => range.endSample <= end)) {
+      for (const done of active.filter(({ ranges }) => ranges.every(({ endSample }) => endSample <= end))) {
         active.splice(active.indexOf(done), 1)
         await done.reader.close()
       }
@@ -87,12 +89,18 @@ async function* spliced(
 
 interface ActivePiece extends SplicePiece {
   readonly reader: PcmReader
+  /** The sample of the original for which the reader has the next one. */
+  nextSample: number
 }
 
 async function begin(piece: SplicePiece): Promise<ActivePiece> {
   const reader = new PcmReader(piece.voice)
   await reader.skip(piece.handleSamples)
-  return { ...piece, reader }
+  return { ...piece, reader, nextSample: startOf(piece) }
+}
+
+function startOf({ ranges }: SplicePiece): number {
+  return (ranges[0] as SampleRange).startSample
 }
 
 /** Some of a track of `total` samples; its first sample is `at`. */
@@ -103,12 +111,15 @@ interface Chunk {
   readonly total: number | null
 }
 
-/** Mixes a piece into the part of it in this chunk. */
-async function layIn(piece: ActivePiece, { bytes: chunk, at, format, total }: Chunk) {
-  const { range, voice } = piece
+/** Mixes one of its ranges of a piece into the part of it in this chunk. */
+async function layIn(piece: ActivePiece, range: SampleRange, { bytes: chunk, at, format, total }: Chunk) {
+  const { voice } = piece
   const from = Math.max(range.startSample, at)
   const to = Math.min(range.endSample, at + chunk.length / frameBytes(format))
+  if (to <= from) return
+  await piece.reader.skip(from - piece.nextSample)
   const bytes = await piece.reader.read(to - from)
+  piece.nextSample = to
   if (bytes.length < (to - from) * frameBytes(voice.format)) throw tooShort(from)
 
   const fade = Math.min(piece.crossfadeSamples, Math.floor((range.endSample - range.startSample) / 2))
@@ -171,8 +182,9 @@ function blend({ target, format, voice, from, channels }: Overlap, weightAt: (in
   writeSamples(mixed, format.sample).copy(target)
 }
 
-function checkPiece({ range, channels, voice, handleSamples }: SplicePiece, format: PcmFormat) {
-  if (!(range.startSample >= 0 && range.endSample > range.startSample)) throw new RangeError('empty range to splice')
+function checkPiece({ ranges, channels, voice, handleSamples }: SplicePiece, format: PcmFormat) {
+  const isFilled = ({ startSample, endSample }: SampleRange) => startSample >= 0 && endSample > startSample
+  if (ranges.length === 0 || !ranges.every(isFilled)) throw new RangeError('empty range to splice')
   if (handleSamples < 0) throw new RangeError('the voice starts after its range')
   if (voice.format.sampleRate !== format.sampleRate) throw new RangeError('voice and original differ in rate')
   const expected = channels.kind === 'one' ? 1 : format.channels
@@ -188,7 +200,7 @@ function checkDisjoint(pieces: readonly SplicePiece[], channels: number) {
   for (let channel = 0; channel < channels; channel++) {
     const touching = pieces
       .filter((piece) => piece.channels.kind !== 'one' || piece.channels.channel === channel)
-      .map(({ range }) => range)
+      .flatMap(({ ranges }) => ranges)
       .sort((one, other) => one.startSample - other.startSample)
     for (const [index, range] of touching.entries()) {
       const next = touching[index + 1]
@@ -198,11 +210,13 @@ function checkDisjoint(pieces: readonly SplicePiece[], channels: number) {
 }
 
 function replacesEverything(piece: SplicePiece, { format }: PcmStream, sampleCount: number): boolean {
-  const { range, channels, voice, handleSamples, share = 1 } = piece
+  const { ranges, channels, voice, handleSamples, share = 1 } = piece
+  const [range, ...more] = ranges
   return (
     share === 1 &&
     (channels.kind !== 'one' || format.channels === 1) &&
-    range.startSample === 0 &&
+    more.length === 0 &&
+    range?.startSample === 0 &&
     range.endSample >= sampleCount &&
     voice.sampleCount !== null &&
     voice.sampleCount - handleSamples >= sampleCount

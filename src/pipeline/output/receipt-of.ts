@@ -5,7 +5,7 @@ import type { FaultFigures } from '../../voice/index.js'
 import { quickIdentity } from '../file-identity.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
-import { closeRange } from '../plan/segments.js'
+import { closeRanges } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
@@ -103,9 +103,11 @@ function receiptWriting(mux: MuxPlan): Receipt['writing'] {
 export function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'] {
   const parts = pieces.flatMap(({ plan, range, chunks: [chunk] }) => {
     if (chunk === undefined) return []
-    const { startSample, endSample } = closeRange(plan.range, range.endSample)
     const { sampleRate } = chunk.cut
-    return [{ startSec: startSample / sampleRate, endSec: endSample / sampleRate }]
+    return closeRanges(plan.ranges, range.endSample).map(({ startSample, endSample }) => ({
+      startSec: startSample / sampleRate,
+      endSec: endSample / sampleRate,
+    }))
   })
   return [...new Map(parts.map((part) => [`${part.startSec}-${part.endSec}`, part])).values()]
 }

@@ -1,6 +1,6 @@
-import { isSameSound, type SoundChange, soundChange } from '../../media/index.js'
+import { isSameSound, type SampleRange, type SoundChange, soundChange } from '../../media/index.js'
 import type { FaultFigures } from '../../voice/index.js'
-import { closeRange } from '../plan/segments.js'
+import { closeRanges } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 import { soundFaults } from './sound-faults.js'
@@ -22,9 +22,10 @@ export async function soundChanges(
   for (const piece of pieces) {
     for (const [index, chunk] of piece.chunks.entries()) {
       if (chunk.regenerated === null) continue
-      const range = ownRange(piece, index, chunk.cut.range.startSample)
+      const ranges = ownRanges(piece, index, chunk.cut.range.startSample)
+      const range = { startSample: ranges[0]?.startSample ?? 0, endSample: ranges.at(-1)?.endSample ?? 0 }
       try {
-        const change = await soundChange(chunk.cut, chunk.alignment, { range, share, signal })
+        const change = await soundChange(chunk.cut, chunk.alignment, { ranges, share, signal })
         changes.set(chunk, { ...change, ...(await soundFaults(chunk, { range, share, signal })) })
       } catch (error) {
         if (signal.aborted) throw error
@@ -45,8 +46,8 @@ export async function isSameThroughout(
   for (const piece of pieces) {
     for (const [index, { cut, alignment, regenerated }] of piece.chunks.entries()) {
       if (regenerated === null) continue
-      const range = ownRange(piece, index, cut.range.startSample)
-      const isSame = await isSameSound(cut, alignment, { range, share, signal }).catch((error: unknown) => {
+      const ranges = ownRanges(piece, index, cut.range.startSample)
+      const isSame = await isSameSound(cut, alignment, { ranges, share, signal }).catch((error: unknown) => {
         if (signal.aborted) throw error
         return false
       })
@@ -56,12 +57,13 @@ export async function isSameThroughout(
   return true
 }
 
-/** The part of a chunk that reaches the output, in samples of its cut. */
-function ownRange({ plan, range, joins }: ObtainedPiece, index: number, chunkStart: number) {
-  const { startSample, endSample } = closeRange(plan.range, range.endSample)
-  const bounds = [startSample, ...joins, endSample]
-  return {
-    startSample: (bounds[index] ?? startSample) - chunkStart,
-    endSample: (bounds[index + 1] ?? endSample) - chunkStart,
-  }
+/** The parts of a chunk that reach the output, in samples of its cut. */
+function ownRanges({ plan, range, joins }: ObtainedPiece, index: number, chunkStart: number): readonly SampleRange[] {
+  const [from, to] = [joins[index - 1] ?? range.startSample, joins[index] ?? range.endSample]
+  return closeRanges(plan.ranges, to)
+    .map((own) => ({
+      startSample: Math.max(own.startSample, from) - chunkStart,
+      endSample: own.endSample - chunkStart,
+    }))
+    .filter(({ startSample, endSample }) => endSample > startSample)
 }

@@ -15,7 +15,6 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/
 import { type Limits, refusalError } from '../../precheck/index.js'
 import { chunkForecast } from './chunk-lengths.js'
 import { copyReason, tracksToReplace } from './copy-reason.js'
-import { handleNotes } from './handle-notes.js'
 import { withInputCredentials } from './input-credentials.js'
 import type { JobSettings } from './job-settings.js'
 import { judge, type Verdicts } from './judge.js'
@@ -52,7 +51,7 @@ export interface PlanRequest {
   readonly settings: JobSettings
   /** The service fetches the input itself, which must be an address. */
   readonly remote: boolean
-  /** Replaces an unchanged output of an older version of the input. */
+  /** Replaces an unchanged output of an older version of the input. The cache may have its parts as they were sent. */
   readonly supersede?: boolean
 }
 
@@ -106,7 +105,7 @@ export async function planMedia(
   { signal, maps }: { readonly signal?: AbortSignal | undefined; readonly maps?: VoiceMaps | undefined } = {},
 ): Promise<JobPlan> {
   const { settings } = request
-  const planned = planTracks(media, settings, limits, maps)
+  const planned = planTracks(media, settings, limits, { maps, apart: request.supersede })
   const replaced = tracksToReplace(planned, settings)
   const verdicts = judge(media, planned, settings, limits)
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))
@@ -133,13 +132,7 @@ export async function planMedia(
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
     copyReason: copyReason({ media, tracks, mux }, settings),
     inputCredentials: signing.credentials,
-    notes: [
-      ...mux.notes,
-      ...signing.notes,
-      ...tracks.flatMap((track) => chunkNotes(written.media, track)),
-      // A second cut has the parts of the first beside its own, and takes those from the cache.
-      ...(request.supersede ? [] : tracks.flatMap((track) => handleNotes(written.media, track))),
-    ],
+    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(written.media, track))],
     paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,

@@ -9,15 +9,15 @@ import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
 import { rangesToSend, type VoiceMaps } from './ranges-to-send.js'
-import { planSegments, withHandles } from './segments.js'
+import { joinMeeting, planSegments, withHandles } from './segments.js'
 
 /** One voice file to send. */
 export interface PiecePlan {
   readonly audioIndex: number
   readonly channels: ChannelPick
-  /** The range to replace in the track. */
-  readonly range: ClockRange
-  /** The range to cut and send: the same with handles. */
+  /** The ranges to replace in the track, in order. Parts whose handles meet are sent as one. */
+  readonly ranges: readonly ClockRange[]
+  /** The range to cut and send: all of them with handles. */
   readonly cut: ClockRange
   /** How to divide it if it is too long; null without a bound. */
   readonly chunks: ChunkLengths | null
@@ -37,22 +37,30 @@ export function isInParts({ pieces }: TrackPlan, { loudness }: JobSettings['reci
     loudness === null &&
     pieces.length > 0 &&
     pieces.every(
-      ({ range, channels }) => channels.kind !== 'downmix' && (range.startSample > 0 || range.endSample !== null),
+      ({ ranges, channels }) =>
+        channels.kind !== 'downmix' &&
+        ranges.every(({ startSample, endSample }) => startSample > 0 || endSample !== null),
     )
   )
+}
+
+export interface PlanTracksOptions {
+  /** Maps of the tracks, if they were made to send only what needs it. */
+  readonly maps?: VoiceMaps | undefined
+  /** Sends each part by itself, even if handles meet: the cache has some of the parts as they were sent before. */
+  readonly apart?: boolean | undefined
 }
 
 /**
  * Decides which tracks, channels and parts become voice files. A track of which nothing is sent has no pieces.
  *
- * @param maps of the tracks, if they were mapped to send only what needs it
  * @throws {UsageError} if the settings name a missing track, channel or segment
  */
 export function planTracks(
   media: MediaInfo,
   settings: JobSettings,
   limits: Limits,
-  maps?: VoiceMaps,
+  { maps, apart = false }: PlanTracksOptions = {},
 ): readonly TrackPlan[] {
   const { recipe, segments, previewSec } = settings
   return selectTracks(media, recipe.track).map((stream) => {
@@ -64,12 +72,14 @@ export function planTracks(
     const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate), fileEnd)
     const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
+    const parts = ranges.map((range) => ({ ranges: [range], cut: withHandles(range, handleSamples) }))
+    const sent = apart ? parts : joinMeeting(parts)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
-      ranges.map((range) => ({
+      sent.map(({ ranges, cut }) => ({
         audioIndex: stream.audioIndex,
         channels,
-        range,
-        cut: openAtEnd(withHandles(range, handleSamples), fileEnd),
+        ranges,
+        cut: openAtEnd(cut, fileEnd),
         chunks: chunkLengths(settings, limits, { stream, channels: pickedChannels(channels, stream) }),
         whenSilent: recipe.channels === 'each' ? ('leave' as const) : ('send' as const),
       })),
@@ -87,7 +97,7 @@ export function planTracks(
 export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): void {
   for (const { stream, pieces } of tracks) {
     const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
-    const ranges = pieces.map(({ range }) => range)
+    const ranges = pieces.flatMap((piece) => piece.ranges)
     if (packetsEndSec !== null && packetsEndSec !== undefined) requireSound(media, stream, ranges, packetsEndSec)
   }
 }
@@ -141,13 +151,17 @@ export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: Pie
   return end === null || sampleRate === 0 ? null : Math.max(0, end - cut.startSample) / sampleRate
 }
 
+/** The ranges to replace in a track, each once: several channels have the same. */
+export function rangesOf({ pieces }: TrackPlan): readonly ClockRange[] {
+  const ranges = pieces.flatMap((piece) => piece.ranges)
+  return [...new Map(ranges.map((range) => [range.startSample, range])).values()]
+}
+
 /** Seconds of the file that change on any track. Null if its length is unknown, or nothing changes. */
 export function plannedSec({ media, tracks }: { readonly media: MediaInfo; readonly tracks: readonly TrackPlan[] }) {
   const track = tracks.find(({ pieces }) => pieces.length > 0)
   if (!track) return null
-  // Several channels have the same ranges.
-  const ranges = new Map(track.pieces.map(({ range }) => [range.startSample, range]))
-  const lengths = [...ranges.values()].map(({ startSample, endSample }) =>
+  const lengths = rangesOf(track).map(({ startSample, endSample }) =>
     endSample === null
       ? (media.durationSec ?? Number.NaN) - startSample / track.stream.sampleRate
       : (endSample - startSample) / track.stream.sampleRate,

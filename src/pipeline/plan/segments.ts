@@ -184,7 +184,30 @@ export function withHandles(range: ClockRange, handleSamples: number): ClockRang
   }
 }
 
-/** Closes an open range at the track's end. */
-export function closeRange(range: ClockRange, trackEndSample: number): SampleRange {
-  return { startSample: range.startSample, endSample: Math.min(range.endSample ?? trackEndSample, trackEndSample) }
+interface Part {
+  readonly ranges: readonly ClockRange[]
+  /** All of them with handles. */
+  readonly cut: ClockRange
+}
+
+/** Joins parts whose handles meet, so that the sound between them is sent once. @param parts in order */
+export function joinMeeting(parts: readonly Part[]): readonly Part[] {
+  return mergeRanges(parts.map(({ cut }) => cut)).map((cut) => ({
+    cut,
+    ranges: parts.filter((part) => isWithin(part.cut, cut)).flatMap(({ ranges }) => ranges),
+  }))
+}
+
+function isWithin({ startSample }: ClockRange, whole: ClockRange): boolean {
+  return startSample >= whole.startSample && (whole.endSample === null || startSample < whole.endSample)
+}
+
+/** Closes ranges at the track's end, and leaves out those behind it. */
+export function closeRanges(ranges: readonly ClockRange[], trackEndSample: number): readonly SampleRange[] {
+  return ranges
+    .map(({ startSample, endSample }) => ({
+      startSample,
+      endSample: Math.min(endSample ?? trackEndSample, trackEndSample),
+    }))
+    .filter(({ startSample, endSample }) => endSample > startSample)
 }

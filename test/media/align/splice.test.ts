@@ -3,6 +3,7 @@ import { type SplicePiece, splice } from '../../../src/media/align/splice.js'
 import { frameBytes, type PcmFormat, type PcmStream, type SampleType } from '../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
 import { slicePcm } from '../../../src/media/pcm/pcm-streams.js'
+import type { SampleRange } from '../../../src/media/voice-cut.js'
 import fc from '../../helpers/properties.js'
 import { collectPcm, pcmFromBuffer } from '../../helpers/sound/pcm-buffers.js'
 
@@ -60,13 +61,13 @@ const layout = fc.record({
 
 function piecesOf(
   source: PcmStream,
-  { ranges, handle, crossfade }: { ranges: SplicePiece['range'][]; handle: number; crossfade: number },
+  { ranges, handle, crossfade }: { ranges: SampleRange[]; handle: number; crossfade: number },
 ) {
   return ranges.map((range): SplicePiece => {
     const before = Math.min(handle, range.startSample)
     const start = range.startSample - before
     return {
-      range,
+      ranges: [range],
       channels: { kind: 'all' },
       voice: slicePcm(source, start, range.endSample + handle - start),
       handleSamples: before,
@@ -107,6 +108,22 @@ describe('splice', () => {
     )
   })
 
+  it('takes several ranges of one voice as it takes a voice for each', async () => {
+    await fc.assert(
+      fc.asyncProperty(layout, async (given) => {
+        const original = pcmFromBuffer(format(given.sample), noise(given.sample, 2, given.seed), given.chunk)
+        const other = pcmFromBuffer(format(given.sample), noise(given.sample, 2, given.seed + 7))
+        const pieces = piecesOf(other, given)
+        const [first, ...more] = pieces
+        const start = given.ranges[0]?.startSample ?? 0
+        const voice = slicePcm(other, start - (first?.handleSamples ?? 0), LENGTH)
+        const joined = first && { ...first, voice, ranges: given.ranges }
+        const result = splice({ original, pieces: joined && more.length > 0 ? [joined] : pieces })
+        expect((await collectPcm(result)).equals(await collectPcm(splice({ original, pieces })))).toBe(true)
+      }),
+    )
+  })
+
   it('copies the voice bit for bit between the fades, and fades at equal gain within them', async () => {
     const flat = (value: number) => Buffer.from(Float64Array.from({ length: LENGTH }, () => value).buffer)
     const mono = format('f64', 1)
@@ -114,7 +131,7 @@ describe('splice', () => {
       original: pcmFromBuffer(mono, flat(0), 100),
       pieces: [
         {
-          range: { startSample: 200, endSample: 400 },
+          ranges: [{ startSample: 200, endSample: 400 }],
           channels: { kind: 'all' },
           voice: pcmFromBuffer(mono, flat(1)),
           handleSamples: 50,
@@ -139,7 +156,7 @@ describe('splice', () => {
     const piece = { channels: { kind: 'all' as const }, handleSamples: 0, crossfadeSamples: 20 }
     const shared = async (share: number, startSample: number) => {
       const range = { startSample, endSample: 400 }
-      const pieces = [{ ...piece, range, voice: flat(1), share }]
+      const pieces = [{ ...piece, ranges: [range], voice: flat(1), share }]
       return readSamples(await collectPcm(splice({ original: flat(0.5), pieces })), 'f64')
     }
     expect([...(await shared(0.4, 0))].every((value) => Math.abs(value - 0.7) < 1e-12)).toBe(true)
@@ -158,7 +175,7 @@ describe('splice', () => {
         original: pcmFromBuffer(format('s16', 6), bytes, 77),
         pieces: [
           {
-            range: { startSample: 0, endSample: LENGTH },
+            ranges: [{ startSample: 0, endSample: LENGTH }],
             channels: { kind: 'one', channel: 2 },
             voice: pcmFromBuffer(format('s16', 1), voice),
             handleSamples: 0,
@@ -179,7 +196,7 @@ describe('splice', () => {
   it('takes pieces for different channels over the same range, and refuses an overlap on one channel', () => {
     const original = pcmFromBuffer(format('s16', 2), noise('s16', 2, 1))
     const piece = (channel: number): SplicePiece => ({
-      range: { startSample: 10, endSample: 100 },
+      ranges: [{ startSample: 10, endSample: 100 }],
       channels: { kind: 'one', channel },
       voice: pcmFromBuffer(format('s16', 1), noise('s16', 1, 1)),
       handleSamples: 0,
@@ -195,7 +212,7 @@ describe('splice', () => {
       original: pcmFromBuffer(format('f32'), noise('f32', 2, 2)),
       pieces: [
         {
-          range: { startSample: 0, endSample: LENGTH },
+          ranges: [{ startSample: 0, endSample: LENGTH }],
           channels: { kind: 'all' },
           voice,
           handleSamples: 0,
@@ -213,7 +230,7 @@ describe('splice', () => {
       original,
       pieces: [
         {
-          range: { startSample: 0, endSample: LENGTH },
+          ranges: [{ startSample: 0, endSample: LENGTH }],
           channels: { kind: 'all' },
           voice: pcmFromBuffer(format('s16', 1), noise('s16', 1, 1, LENGTH - 1)),
           handleSamples: 0,

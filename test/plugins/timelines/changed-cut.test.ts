@@ -2,7 +2,10 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { planTimeline, type TimelineRequest } from '../../../plugins/timelines/index.js'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import type { Receipt } from '../../../src/pipeline/output/receipt.js'
 import { jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
 import { regenerated, timelineRequest } from './timeline-request.js'
 
@@ -72,4 +75,23 @@ it('names with --force the tracks that an earlier cut regenerated and this one d
     message: 'loses what an earlier cut regenerated in audio track 0',
   })
   expect((await notesOf('all')).filter(({ kind }) => kind === 'undone')).toEqual([])
+})
+
+it('takes what an earlier run sent as one from the cache, and sends only what the cut adds', async () => {
+  const speech = await bench.take('speech.wav')
+  const cut = bench.folder.file('cut.otio')
+  const segments = [
+    { startSec: 0.5, endSec: 0.6 },
+    { startSec: 0.8, endSec: 0.9 },
+  ]
+  const { event } = await runJob(requestFor(speech, { segments }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  await writeFile(cut, cutOf('speech.wav', 130_000, 9600))
+  expect((await regenerate(cut)).outcome.event).toMatchObject({ status: 'done', error: null })
+  const { voices } = JSON.parse(await readFile(bench.folder.file('speech.regen.wav.voxmux.json'), 'utf8'))
+  const cached = voices.map(({ startSample, cached }: Receipt['voices'][number]) => [startSample, cached])
+  expect(cached).toEqual([
+    [0, true],
+    [82_000, false],
+  ])
 })

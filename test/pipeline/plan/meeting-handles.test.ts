@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { planJob } from '../../../src/pipeline/plan/plan-job.js'
+import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
+
+const bench = jobBench()
+
+const part = (startSec: number, endSec: number | null) => ({ startSec, endSec })
+
+it.each([
+  ['near parts', [part(0.2, 0.4), part(0.5, 0.7)], 1.7],
+  ['parts whose handles both reach the end', [part(1.5, 2.2), part(2.4, 2.6)], 2.5],
+  ['parts up to the end', [part(1.5, 2.2), part(2.4, null)], 2.5],
+  ['a single part', [part(1.5, 1.9)], 2.4],
+])('sends the sound between %s once', async (_, segments, sec) => {
+  const { paidSec } = await planJob(requestFor(fixture('speech.wav'), { segments }), {})
+  expect(paidSec).toBeCloseTo(sec, 3)
+})
+
+it('regenerates near parts from one voice, and leaves the sound between them as it was', async () => {
+  const input = await bench.take('speech.wav')
+  const segments = [part(0.5, 1), part(1.2, 2)]
+  bench.answerWith('-af', 'volume=0.5')
+  const { event, receipt } = await runJob(requestFor(input, { segments }), bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'done', error: null })
+  expect(receipt?.segments).toEqual(segments)
+  expect(receipt?.voices.map(({ startSample, endSample, paidSec }) => [startSample, endSample, paidSec])).toEqual([
+    [0, 3 * 48_000, 3],
+  ])
+  expect(receipt?.voices[0]?.changedSec).toBeLessThanOrEqual(1.3)
+  const [before, after] = [await decodedPcm(input), await decodedPcm(bench.folder.file('speech.regen.wav'))]
+  const frame = before.length / (3 * 48_000)
+  const isSame = (fromSec: number, toSec: number) =>
+    before
+      .subarray(fromSec * 48_000 * frame, toSec * 48_000 * frame)
+      .equals(after.subarray(fromSec * 48_000 * frame, toSec * 48_000 * frame))
+  expect([isSame(0, 0.5), isSame(1, 1.2), isSame(2, 3)]).toEqual([true, true, true])
+  expect([isSame(0.5, 1), isSame(1.2, 2)]).toEqual([false, false])
+})
