@@ -3,7 +3,7 @@ import { DEFAULT_RECIPE } from '../../src/config/preset-schema.js'
 import { probe, splice } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
-import { closeRanges } from '../../src/pipeline/plan/segments.js'
+import { rangesInCut } from '../../src/pipeline/plan/segments.js'
 import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import fc from '../helpers/properties.js'
@@ -35,7 +35,7 @@ async function planned() {
     const recipe = { ...DEFAULT_RECIPE, segments: { handleSec, crossfadeSec } }
     const [track] = planTracks(media, { ...requestFor('/x.wav').settings, recipe, segments, previewSec }, {})
     const pieces = (track?.pieces ?? []).map(({ ranges, cut }) => ({
-      ranges: closeRanges(ranges, TRACK_END),
+      ranges: rangesInCut(ranges, { startSample: 0, endSample: TRACK_END }),
       cut: { startSample: cut.startSample, endSample: cut.endSample ?? TRACK_END },
     }))
     return { pieces, crossfadeSamples: Math.round(crossfadeSec * 48_000) }

@@ -7,7 +7,7 @@ import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 import { LONGEST_PACKET_SEC, VORBIS_JITTER_SEC } from './frame-times.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
-interface TrackWalk {
+export interface TrackWalk {
   /** Bits a second over all packets; null if their times do not tell. */
   readonly bitRate: number | null
   /** Seconds that two packets claim both, summed over the track. */
@@ -18,6 +18,8 @@ interface TrackWalk {
   readonly drifts: boolean
   /** They also go back so often that sound would be dropped, unless the whole track is stretched. */
   readonly wobbles: boolean
+  /** Start of the first packet on the file's clock, in seconds; null if no packet has a time. */
+  readonly startSec: number | null
   /** End of the last packet on the file's clock, in seconds; null if no packet has a time. */
   readonly endSec: number | null
 }
@@ -162,6 +164,7 @@ class PacketTally {
       firstOverlapSec: this.#firstOverlapSec,
       drifts: this.#drift !== null && this.#drift.widthSec > ROUNDED_SEC + this.#jitterSec,
       wobbles: this.#wobbleSec > OVERLAP_TOLERANCE_SEC,
+      startSec: this.#firstSec === null ? null : this.#firstSec - fileStartSec,
       endSec: this.#latestSec === null ? null : this.#latestSec - fileStartSec,
     }
   }

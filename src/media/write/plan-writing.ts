@@ -3,7 +3,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-inf
 import { hasGuessedTimes } from '../pcm/file-clock.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
-import { needsWalk, walkTrack } from '../probe/track-walk.js'
+import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
 import { aviSound } from './avi/avi.js'
 import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
@@ -100,12 +100,12 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
   const measuredBitRates = new Map<number, number>()
   const whole = new Set<number>()
   const drifting = new Set<number>()
-  const ends = new Map<number, number | null>()
+  const walks = new Map<number, TrackWalk>()
   for (const stream of audioStreams(media)) {
     const { audioIndex } = stream
     if (!replaced.includes(audioIndex)) continue
     const walk = needsWalk(media, stream) ? await walkTrack(media, stream, signal) : null
-    if (walk && !hasGuessedTimes(media, stream)) ends.set(stream.index, walk.endSec)
+    if (walk && !hasGuessedTimes(media, stream)) walks.set(stream.index, walk)
     if (walk?.bitRate) measuredBitRates.set(audioIndex, walk.bitRate)
     if (walk?.wobbles || !inParts.includes(audioIndex)) whole.add(audioIndex)
     if (!whole.has(audioIndex) || !mayDrift(media, stream)) continue
@@ -113,7 +113,12 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
   }
   const streams = media.streams.map((stream) =>
     stream.kind === 'audio'
-      ? { ...stream, followsDrift: drifting.has(stream.index), packetsEndSec: ends.get(stream.index) ?? null }
+      ? {
+          ...stream,
+          followsDrift: drifting.has(stream.index),
+          packetsStartSec: walks.get(stream.index)?.startSec ?? null,
+          packetsEndSec: walks.get(stream.index)?.endSec ?? null,
+        }
       : stream,
   )
   const splicable = inParts.filter((audioIndex) => !whole.has(audioIndex))

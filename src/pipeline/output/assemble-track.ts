@@ -22,7 +22,7 @@ import { isNewStream } from '../../media/write/remux/plan-streams.js'
 import { pieceGroups } from '../plan/piece-groups.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import { isInParts, type TrackPlan } from '../plan/plan-tracks.js'
-import { closeRanges } from '../plan/segments.js'
+import { rangesInCut } from '../plan/segments.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 import type { TrackRecord } from './receipt.js'
 
@@ -62,7 +62,7 @@ export async function assembleTrack(
     pieces: pieces.map((piece) => splicedPiece(track, piece, options)),
   })
   const isIndexed = mux.indexedTracks?.includes(track.stream.audioIndex) ?? false
-  const changed = pieces.flatMap(({ plan, range }) => closeRanges(plan.ranges, range.endSample))
+  const changed = pieces.flatMap(({ plan, range }) => rangesInCut(plan.ranges, range))
   const meters = { before: new PartMeter(changed), after: new PartMeter(changed) }
   const sections = isIndexed ? changedSections(media, track, pieces, { ...options, meters }) : undefined
   const levelled = meteredPcm(
@@ -132,7 +132,7 @@ function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, sig
   const types = piece.chunks.map(({ alignment }) => alignment.regenerated.pcm.format.sample)
   const sample = voiceSample(pcmFormatFor(stream).sample, types, recipe)
   const crossfadeSamples = Math.round(recipe.segments.crossfadeSec * stream.sampleRate)
-  const ranges = closeRanges(plan.ranges, range.endSample)
+  const ranges = rangesInCut(plan.ranges, range)
   return {
     ranges,
     channels: plan.channels,

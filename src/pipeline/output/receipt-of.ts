@@ -5,7 +5,7 @@ import type { FaultFigures } from '../../voice/index.js'
 import { quickIdentity } from '../file-identity.js'
 import type { JobPlan } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
-import { closeRanges } from '../plan/segments.js'
+import { rangesInCut } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { LeftPiece, ObtainedPiece, ObtainedVoices } from '../voice/obtain-voices.js'
 import type { AssembledTrack } from './assemble-track.js'
@@ -104,7 +104,7 @@ export function segmentsOf(pieces: readonly ObtainedPiece[]): Receipt['segments'
   const parts = pieces.flatMap(({ plan, range, chunks: [chunk] }) => {
     if (chunk === undefined) return []
     const { sampleRate } = chunk.cut
-    return closeRanges(plan.ranges, range.endSample).map(({ startSample, endSample }) => ({
+    return rangesInCut(plan.ranges, range).map(({ startSample, endSample }) => ({
       startSec: startSample / sampleRate,
       endSec: endSample / sampleRate,
     }))

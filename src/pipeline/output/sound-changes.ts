@@ -1,6 +1,6 @@
 import { isSameSound, type SampleRange, type SoundChange, soundChange } from '../../media/index.js'
 import type { FaultFigures } from '../../voice/index.js'
-import { closeRanges } from '../plan/segments.js'
+import { rangesInCut } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
 import { soundFaults } from './sound-faults.js'
@@ -59,11 +59,9 @@ export async function isSameThroughout(
 
 /** The parts of a chunk that reach the output, in samples of its cut. */
 function ownRanges({ plan, range, joins }: ObtainedPiece, index: number, chunkStart: number): readonly SampleRange[] {
-  const [from, to] = [joins[index - 1] ?? range.startSample, joins[index] ?? range.endSample]
-  return closeRanges(plan.ranges, to)
-    .map((own) => ({
-      startSample: Math.max(own.startSample, from) - chunkStart,
-      endSample: own.endSample - chunkStart,
-    }))
-    .filter(({ startSample, endSample }) => endSample > startSample)
+  const own = { startSample: joins[index - 1] ?? range.startSample, endSample: joins[index] ?? range.endSample }
+  return rangesInCut(plan.ranges, own).map(({ startSample, endSample }) => ({
+    startSample: startSample - chunkStart,
+    endSample: endSample - chunkStart,
+  }))
 }

@@ -17,7 +17,7 @@ export interface PiecePlan {
   readonly channels: ChannelPick
   /** The ranges to replace in the track, in order. Parts whose handles meet are sent as one. */
   readonly ranges: readonly ClockRange[]
-  /** The range to cut and send: all of them with handles. */
+  /** The range to cut and send: all of them with handles, without the silence before a late track. */
   readonly cut: ClockRange
   /** How to divide it if it is too long; null without a bound. */
   readonly chunks: ChunkLengths | null
@@ -102,18 +102,23 @@ export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): 
   }
 }
 
+/** Sent before the first packet of a late track: its time may be rounded, and a model needs a moment to settle. */
+const LATE_LEAD_SEC = 1
+
 /**
- * Leaves the end of each cut that reaches behind its track open. A part may go on where the sound has ended, and silence
- * would be paid for.
+ * Leaves out the silence before a late track and behind its end, which would be paid for. Each cut begins shortly before
+ * the sound at the earliest. Its end is open if it reaches behind the sound.
  *
  * @param media with the facts of the packets that the plan has read
  */
 export function withinSound(media: MediaInfo, tracks: readonly TrackPlan[]): readonly TrackPlan[] {
   return tracks.map(({ stream, pieces }) => {
-    const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+    const { packetsStartSec, packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+    const startSec = packetsStartSec ?? (stream.startSec ?? media.startSec) - media.startSec
+    const start = Math.floor((startSec - LATE_LEAD_SEC) * stream.sampleRate)
     const endSec = packetsEndSec ?? statedEndSec(media, stream)
     const end = endSec === null ? null : Math.ceil(endSec * stream.sampleRate)
-    return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: openAtEnd(piece.cut, end) })) }
+    return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: openAtEnd(fromSound(piece.cut, start), end) })) }
   })
 }
 
@@ -135,6 +140,12 @@ function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonl
     `The segment at ${from} begins after the end of audio track ${stream.audioIndex} of ${media.path} (${formatTime(endSec)}).`,
     { input: media.path, remedies: [`${why}Name an earlier part.`] },
   )
+}
+
+/** Begins a cut at the sound. A part with nothing but the silence before a late track stays as it is. */
+function fromSound(cut: ClockRange, start: number): ClockRange {
+  const isLate = cut.startSample < start && (cut.endSample === null || cut.endSample > start)
+  return isLate ? { ...cut, startSample: start } : cut
 }
 
 /** Opens a cut that reaches an end, because silence after it would be paid for. */

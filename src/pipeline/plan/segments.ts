@@ -202,12 +202,12 @@ function isWithin({ startSample }: ClockRange, whole: ClockRange): boolean {
   return startSample >= whole.startSample && (whole.endSample === null || startSample < whole.endSample)
 }
 
-/** Closes ranges at the track's end, and leaves out those behind it. */
-export function closeRanges(ranges: readonly ClockRange[], trackEndSample: number): readonly SampleRange[] {
+/** The parts of ranges that lie in a cut. */
+export function rangesInCut(ranges: readonly ClockRange[], cut: SampleRange): readonly SampleRange[] {
   return ranges
     .map(({ startSample, endSample }) => ({
-      startSample,
-      endSample: Math.min(endSample ?? trackEndSample, trackEndSample),
+      startSample: Math.max(startSample, cut.startSample),
+      endSample: Math.min(endSample ?? cut.endSample, cut.endSample),
     }))
     .filter(({ startSample, endSample }) => endSample > startSample)
 }

@@ -11,7 +11,7 @@ import {
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import type { ChunkLengths } from '../plan/chunk-lengths.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
-import { closeRanges } from '../plan/segments.js'
+import { rangesInCut } from '../plan/segments.js'
 import { planChunks } from './plan-chunks.js'
 
 /** A cut piece: the voice files to send, or the reason for sending none. */
@@ -43,7 +43,7 @@ export async function preparePiece(
   lengths: ChunkLengths | null,
   options: { readonly signal: AbortSignal },
 ): Promise<PreparedPiece> {
-  if (closeRanges(plan.ranges, cut.range.endSample).length === 0) return { kind: 'leave', plan, why: 'past the end' }
+  if (rangesInCut(plan.ranges, cut.range).length === 0) return { kind: 'leave', plan, why: 'past the end' }
   const isLong = lengths !== null && cut.sampleCount > lengths.mostSec * cut.sampleRate
   const whole = { kind: 'send', plan, range: cut.range, cuts: [cut], joins: [], loudness: null } as const
   if (!isLong && plan.whenSilent === 'send') return whole
