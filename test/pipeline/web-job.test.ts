@@ -22,6 +22,7 @@ beforeEach(async () => {
   site = createServer(async (request, response) => {
     if (request.url === '/page.wav') return response.writeHead(200).end('<!doctype html><title>Sign in</title>')
     if (request.url === '/closed.wav') return response.writeHead(403).end()
+    if (request.url === '/huge.wav') return response.writeHead(200, { 'content-length': 1e15 }).write('RIFF')
     if (request.url === '/busy.wav') return response.writeHead(503, { 'retry-after': '0' }).end()
     if (!request.url?.startsWith('/speech.wav')) return response.writeHead(404).end()
     response.writeHead(200, { 'content-length': (await stat(fixture('speech.wav'))).size })
@@ -75,6 +76,14 @@ describe('an address as input', () => {
     expect(error).toMatchObject({ code: 'ERR_SERVICE_BUSY', exitCode: 4 })
     expect(error?.remedies.join()).toContain('It downloads the file from its beginning.')
     expect(error?.remedies.join()).not.toContain('kept')
+  })
+
+  it.each([false, true])('that has more than the disk is given up at once (--remote %j)', async (remote) => {
+    const huge = { url: `${address}/huge.wav`, expiry: 4_000_000_000 }
+    bench.server.fail('getOutputFileUrl', { kind: 'answer', body: huge })
+    const { error } = await run(webRequest(remote ? '/speech.wav' : '/huge.wav', { remote }))
+    expect(error).toMatchObject({ code: 'ERR_DISK_FULL', exitCode: 4 })
+    expect(error?.message).toMatch(remote ? /: The regenerated file takes/ : /huge.wav takes more than nine tenths/)
   })
 
   it.each([false, true])('that is none is a usage error without its secret (--remote %j)', async (remote) => {

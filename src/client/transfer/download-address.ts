@@ -4,8 +4,7 @@ import { redactUrl } from '../../core/redact.js'
 import { retryOptionsSchema, timeoutOptionsSchema } from '../client-options.js'
 import { HttpFault } from '../http-fault.js'
 import { createTransport } from '../transport.js'
-import { type Downloaded, downloadFile } from './download-file.js'
-import type { TransferOptions } from './upload-file.js'
+import { type Downloaded, type DownloadOptions, downloadFile } from './download-file.js'
 
 /**
  * Streams a file from a public address to `targetPath`. Resumes after a break and checks the length. The file appears
@@ -17,7 +16,7 @@ import type { TransferOptions } from './upload-file.js'
 export async function downloadAddress(
   address: string,
   targetPath: string,
-  options: TransferOptions & { readonly logger?: Logger } = {},
+  options: DownloadOptions & { readonly logger?: Logger } = {},
 ): Promise<Downloaded> {
   const { logger = silentLogger, ...transfer } = options
   const context = {

@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import { OTHER_DISK, TransientError } from '../../core/errors.js'
+import { OTHER_DISK, TransientError, VoxmuxError } from '../../core/errors.js'
 
 /** Checks free space before paying. @param neededBytes by folder @throws {TransientError} `ERR_DISK_FULL` */
 export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
@@ -12,6 +12,34 @@ export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>)
     const { bavail, bsize } = await statfs(folder)
     const free = bavail * bsize
     if (free < needed) throw noSpace(folder, undefined, spaceNeeded(needed, free))
+  }
+}
+
+/** Share of the free space that a download may fill. Its sender alone knows its length, and may never end. */
+const DOWNLOAD_SHARE = 0.9
+
+/**
+ * Runs a download that leaves space on the disk of its folder.
+ *
+ * @param what is downloaded, for messages
+ * @throws {TransientError} `ERR_DISK_FULL` if it is larger
+ */
+export async function withinFreeSpace<T>(
+  folder: string,
+  what: string,
+  download: (maxBytes: number) => Promise<T>,
+): Promise<T> {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  try {
+    return await download(Math.floor(DOWNLOAD_SHARE * free))
+  } catch (error) {
+    if (!(error instanceof VoxmuxError) || error.code !== 'ERR_DOWNLOAD_TOO_LARGE') throw error
+    throw noSpace(
+      folder,
+      error,
+      `${what} takes more than nine tenths of the ${Math.floor(free / 1e6)} MB that are free`,
+    )
   }
 }
 

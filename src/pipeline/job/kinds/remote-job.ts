@@ -10,6 +10,7 @@ import type { PipelineContext } from '../../context.js'
 import { fileSha256, valueSha256 } from '../../file-identity.js'
 import { bareReceipt } from '../../output/bare-receipt.js'
 import { type ExistingOutput, requireFilePlace, wasPublishedBy } from '../../output/existing-output.js'
+import { withinFreeSpace } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { outputExists } from '../../output/publish.js'
 import type { Receipt } from '../../output/receipt.js'
@@ -69,7 +70,9 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
       const { bench, signal, waitUntilMs, onProgress } = attempt
       const fetched = join(bench.workFolder, `answer${extname(address.pathname)}`)
       const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, audioPath: fetched })
-      const regenerated = await regenerateVoice(voice, context, { signal, waitUntilMs, onProgress })
+      const regenerated = await withinFreeSpace(bench.workFolder, 'The regenerated file', (maxBytes) =>
+        regenerateVoice({ ...voice, maxBytes }, context, { signal, waitUntilMs, onProgress }),
+      )
       return {
         async assemble() {
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)

@@ -5,6 +5,7 @@ import { makeFolder } from '../../../core/make-folder.js'
 import { redactUrl } from '../../../core/redact.js'
 import type { PipelineContext } from '../../context.js'
 import { valueSha256 } from '../../file-identity.js'
+import { withinFreeSpace } from '../../output/free-space.js'
 import type { PlanRequest } from '../../plan/plan-job.js'
 import type { JobKind } from '../job-life.js'
 import { localJob } from './local-job.js'
@@ -25,7 +26,9 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
   return {
     async plan(signal) {
       makeFolder(folder, 0o700)
-      await downloadAddress(address, local, { signal, logger })
+      await withinFreeSpace(folder, redactUrl(address), (maxBytes) =>
+        downloadAddress(address, local, { signal, logger, maxBytes }),
+      )
       const planned = await job.plan(signal)
       return { ...planned, input: redactUrl(address) }
     },
