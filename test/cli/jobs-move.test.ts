@@ -54,7 +54,7 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
     expect(await to.jobs.list(all)).toEqual(await from.jobs.list(all))
     expect(await to.jobs.pauses()).toEqual(await from.jobs.pauses())
     expect(await to.voices.get('v')).toEqual(await from.voices.get('v'))
-    expect(await to.spending.reserved()).toEqual(['f'])
+    expect((await to.spending.reserved()).map(({ id }) => id)).toEqual(['f'])
     expect(await to.limits.matching('s', { durationSec: 9000 })).toEqual([limit])
     await from.close()
     expect((await to.jobs.claimNext())?.job.key).toBe('k1')

@@ -30,7 +30,7 @@ describeOnPostgres(
       if (job === null || voice.outcome !== 'claimed') throw new Error('They are not free.')
       for (const step of STEPS) {
         if (step.status === 'starting') await spending.reserve('f', 1, { maxSecondsPerDay: null })
-        if (step.status === 'started') await spending.commit('f')
+        if (step.status === 'started') await spending.commit('f', 1)
         await voices.advance(voice.lease, step)
       }
       await voices.release(voice.lease)

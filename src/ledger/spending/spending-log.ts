@@ -60,9 +60,14 @@ export class SpendingLog {
     )
   }
 
-  /** Records that they are paid for. */
-  async commit(id: string): Promise<void> {
-    await this.#database.run('UPDATE spending SET committed = 1 WHERE id = ?', [id])
+  /** Records that they are paid for. @param sec counts today if nothing is reserved: the ledger is from a back-up */
+  async commit(id: string, sec: number): Promise<void> {
+    const nowMs = this.#database.nowMs()
+    await this.#database.run(
+      `INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 1, ?)
+       ON CONFLICT (id) DO UPDATE SET committed = 1`,
+      [id, dayOf(nowMs), sec, nowMs],
+    )
   }
 
   /** Cancels a reservation. Committed seconds stay. */
@@ -75,11 +80,11 @@ export class SpendingLog {
     await this.#database.run('DELETE FROM spending WHERE id = ?', [id])
   }
 
-  /** Ids of the last days that are reserved, and neither committed nor released. */
-  async reserved(): Promise<readonly string[]> {
+  /** The reservations of the last days that are neither committed nor released. */
+  async reserved(): Promise<readonly { readonly id: string; readonly sec: number }[]> {
     const since = dayOf(this.#database.nowMs() - (OPEN_DAYS - 1) * DAY_MS)
-    const rows = await this.#database.all('SELECT id FROM spending WHERE committed = 0 AND day >= ?', [since])
-    return rows.map(({ id }) => String(id))
+    const rows = await this.#database.all('SELECT id, sec FROM spending WHERE committed = 0 AND day >= ?', [since])
+    return rows.map(({ id, sec }) => ({ id: String(id), sec: Number(sec) }))
   }
 
   /** @param day default today */

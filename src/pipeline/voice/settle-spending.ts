@@ -13,9 +13,9 @@ type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
 export async function settleSpending(client: VoxmuxClient, context: SettleContext, signal: AbortSignal): Promise<void> {
   const { spending, logger } = context
   try {
-    for (const fileId of await spending.reserved()) {
+    for (const reserved of await spending.reserved()) {
       if (signal.aborted) return
-      await settleOne(fileId, client, context, signal)
+      await settleOne(reserved, client, context, signal)
     }
   } catch (cause) {
     logger.debug({ cause }, 'Reserved spending was not settled')
@@ -23,7 +23,7 @@ export async function settleSpending(client: VoxmuxClient, context: SettleContex
 }
 
 async function settleOne(
-  fileId: string,
+  { id: fileId, sec }: { readonly id: string; readonly sec: number },
   client: VoxmuxClient,
   { spending, voices }: SettleContext,
   signal: AbortSignal,
@@ -40,7 +40,7 @@ async function settleOne(
       return await spending.release(fileId)
     const [entry] = await client.getFilesStatus([fileId], { signal })
     if (!entry || entry.status === 'NotFound' || entry.status === 'Pending') return
-    await spending.commit(fileId)
+    await spending.commit(fileId, sec)
     if (isCurrent && voice.status === 'starting') await voices.advance(lease, { status: 'started' })
   } finally {
     await voices.release(lease)

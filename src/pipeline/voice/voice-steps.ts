@@ -96,13 +96,9 @@ export class VoiceSteps<Judged> {
     const { client, spending } = this.#context
     const status = await statusOfGivenUp(voice, await client(), signal)
     if (status === null) return this.send()
-    if (voice.status === 'failed') {
-      // A file that failed for missing credits was refunded, and is paid after all.
-      await spending.reserve(fileIdOf(voice), this.#request.sec, { maxSecondsPerDay: null })
-      await spending.commit(fileIdOf(voice))
-    } else {
-      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
-    }
+    // A file that failed for missing credits was refunded, and is paid after all.
+    await spending.commit(fileIdOf(voice), this.#request.sec)
+    if (voice.status !== 'failed') await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
     await this.#held.advance({ status })
   }
 
@@ -174,7 +170,7 @@ export class VoiceSteps<Judged> {
 
   async #started(fileId: string): Promise<void> {
     // Records the cost first: a process that takes over a started file no longer asks for it.
-    await this.#context.spending.commit(fileId)
+    await this.#context.spending.commit(fileId, this.#request.sec)
     await this.#held.advance({ status: 'started' })
     this.#mark('started')
   }

@@ -67,7 +67,7 @@ describe('a run that was killed while it started a file', () => {
     await intend(left, false, first)
     const limited = { ...second, maxSecondsPerDay: 4 }
     await second.spending.reserve('another file', 3, limited)
-    await second.spending.commit('another file')
+    await second.spending.commit('another file', 3)
     await expect(regenerateVoice(left.request, limited)).rejects.toMatchObject({ code: 'ERR_SPENDING_LIMIT' })
     expect(bench.server.charges).toBe(0)
     await regenerateVoice(left.request, second)
@@ -149,6 +149,30 @@ describe('a ledger that was restored from a back-up', () => {
     { status: 'registered', fileId: 'an earlier file id' },
     { status: 'uploaded' },
   ] as const
+
+  it.each([2, 3])('counts what the service has charged, if the voice was after step %i then', async (steps) => {
+    const { request, sent } = await voice()
+    const { server, pipeline, folder } = bench
+    await regenerateVoice(request, pipeline.context)
+    await rm(request.audioPath)
+    const { key = '', fileId = '' } = (await pipeline.context.voices.getByFileId(server.files[0]?.id ?? '')) ?? {}
+    await pipeline.context.cache.forget(key)
+    const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
+    onTestFinished(close)
+    const claim = await voices.claim(key)
+    if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
+    const done = [
+      { status: 'registering' },
+      { status: 'registered', fileId: fileId ?? '' },
+      { status: 'uploaded' },
+    ] as const
+    for (const step of done.slice(0, steps)) await voices.advance(claim.lease, step)
+    await voices.release(claim.lease)
+    const restored = { ...pipeline.context, voices, spending }
+    expect(await regenerateVoice(request, restored)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.charges).toBe(1)
+    expect(await spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  })
 
   it.each([1, 2, 3])('pays for nothing that the cache has, if the voice was after step %i then', async (steps) => {
     const { request, sent } = await voice()

@@ -45,7 +45,7 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   await until(async () => (await ledger.spending.reserved()).length === 3)
   await next.close()
   const left = ['file-of-another-service', waiting, held].toSorted()
-  expect((await ledger.spending.reserved()).toSorted()).toEqual(left)
+  expect((await ledger.spending.reserved()).map(({ id }) => id).toSorted()).toEqual(left)
   expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 9 })
   expect((await ledger.voices.get('started'))?.status).toBe('started')
   expect((await ledger.voices.get('begun'))?.status).toBe('uploaded')
