@@ -18,7 +18,6 @@ export class VoiceStart {
   readonly #request: VoiceRequest<unknown>
   readonly #context: VoiceServiceContext
   readonly #held: HeldVoice
-  #conflicts = 0
 
   constructor(request: VoiceRequest<unknown>, context: VoiceServiceContext, held: HeldVoice) {
     this.#request = request
@@ -28,7 +27,6 @@ export class VoiceStart {
 
   /** @param registered the registration of the file, if it was uploaded in this run */
   async start(fileId: string, registered: RegisteredFile | null): Promise<StartResult> {
-    const { spending } = this.#context
     const client = await this.#context.client()
     await this.#reserve(fileId)
     await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
@@ -36,16 +34,11 @@ export class VoiceStart {
       await client.startOnce(fileId, await this.#options(), this.#call())
       return 'paid-now'
     } catch (error) {
-      if (!hasCode(error, 'ERR_START_CONFLICT') || this.#conflicts > 0) throw error
+      if (!hasCode(error, 'ERR_START_CONFLICT')) throw error
       this.#leaveFetched(fileId)
-      this.#conflicts += 1
-      if (registered && (await this.#uploadAgain(registered))) {
-        await client.resumeStart(fileId, await this.#options(), this.#call())
-        return 'paid-now'
-      }
-      // No other process starts this file id, and its status shows no start, so its bytes never arrived.
-      await spending.release(fileId)
-      return 'not-there'
+      if (registered) await this.#uploadAgain(registered)
+      await client.resumeStart(fileId, await this.#options(), this.#call())
+      return 'paid-now'
     }
   }
 
@@ -88,21 +81,18 @@ export class VoiceStart {
 
   /**
    * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes never arrived, or a proxy
-   * sent the request twice and the file waits in the queue. A second conflict can only mean the latter.
-   *
-   * @returns false if the link has expired
+   * sent the request twice and the file waits in the queue. A second conflict can only mean the latter. So does a refused
+   * link: the storage has confirmed the bytes, and another file would be paid for beside this one.
    */
-  async #uploadAgain(registered: RegisteredFile): Promise<boolean> {
+  async #uploadAgain(registered: RegisteredFile): Promise<void> {
     const { source } = this.#request
-    if (source.kind !== 'upload') return false
+    if (source.kind !== 'upload') return
     const client = await this.#context.client()
     const { signal } = this.#held
     try {
       await this.#context.slots.transfers.run(() => client.upload(registered, source.path, { signal }), signal)
-      return true
     } catch (error) {
       if (!hasCode(error, 'ERR_UPLOAD_LINK_EXPIRED')) throw error
-      return false
     }
   }
 

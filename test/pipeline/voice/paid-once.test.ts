@@ -4,6 +4,7 @@ import { openLedger } from '../../../src/ledger/index.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
 import type { VoiceServiceContext } from '../../../src/pipeline/voice/voice-service.js'
 import { jobBench } from '../../helpers/job-bench.js'
+import { until } from '../../helpers/until.js'
 import { smallVoice } from './small-voice.js'
 
 const bench = jobBench()
@@ -23,6 +24,26 @@ describe('a start that a proxy sends twice', () => {
     }
     server.fail('startProcess', { kind: 'start-error', code: 409, done: true })
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  })
+})
+
+describe('a start that a proxy sends twice, for a file whose link is refused then', () => {
+  it('is paid once', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.behaviour.repeatedStart = 'conflict'
+    let isOver = false
+    server.behaviour.states = () => {
+      server.expireLinks()
+      return [isOver ? SUCCEEDED : PENDING]
+    }
+    server.fail('startProcess', { kind: 'start-error', code: 409, done: true })
+    const regenerated = regenerateVoice(request, pipeline.context)
+    await until(() => server.calls.upload > 1)
+    isOver = true
+    expect(await regenerated).toMatchObject({ judged: sent, paidSec: 3 })
     expect(server.charges).toBe(1)
     expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
   })
