@@ -4,13 +4,15 @@ import { isDoubtful } from '../ffmpeg/blaming-file.js'
 import { temporaryFolder } from '../ffmpeg/temporary-folder.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
 import type { PcmStream } from '../pcm/pcm.js'
-import { mux } from '../write/remux/mux.js'
 import { newStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
+import { writeOutput } from '../write/write-output.js'
 import { examineMux, type MuxFaults } from './verify-mux.js'
 
 /** Length of the first rehearsal. Starts, tags, chapters and codecs fail there, and only the end is left. */
 const HEAD_SEC = 20
+/** A sound as short as a few frames of a codec, which may come back as nothing. */
+const FEW_FRAMES_SEC = 0.5
 /** Bytes of a program stream per second: 25 pictures of one packet (2 KB) each. */
 const SMALL_PICTURES = 25 * 2048
 
@@ -21,14 +23,17 @@ interface RehearsalOptions {
 }
 
 /**
- * Writes and verifies an output of ffmpeg's remux with the file's own sound, before any voice is paid for. Reads the head
- * of the file. If that fails or says too little, all of it: only a fault that the job itself would meet refuses it.
+ * Writes and verifies an output of ffmpeg's remux, or of a very short file, with the file's own sound, before any voice is
+ * paid for. Reads the head of the file. If that fails or says too little, all of it: only a fault that the job itself would
+ * meet refuses it.
  *
  * @throws {UsageError} `ERR_CONTAINER_UNFIT`
  * @throws {TransientError} if this computer fails, for example with a full disk
  */
 export async function rehearseMux(plan: MuxPlan, options: RehearsalOptions): Promise<void> {
-  if (plan.writing.kind !== 'remux') return
+  const { durationSec } = plan.media
+  const isTried = plan.writing.kind === 'remux' || (durationSec !== null && durationSec < FEW_FRAMES_SEC)
+  if (!isTried) return
   if (!isReadWhole(plan) && (await faultsOf(plan, HEAD_SEC, options)) === null) return
   const faults = await faultsOf(plan, undefined, options)
   if (faults !== null) throw unfit(plan, faults)
@@ -63,7 +68,7 @@ async function faultsOf(
   try {
     const part = join(folder.path, `trial.${plan.profile.extension}`)
     const tried = { ...plan, media }
-    const made = await mux(tried, voices, part, { signal, headSec })
+    const made = await writeOutput(tried, voices, part, { signal, headSec })
     if (made.voices.some(({ sampleCount }) => sampleCount === 0)) return null
     const examined = await examineMux(tried, made, part, { level: 'full', signal })
     return 'differences' in examined ? examined : null

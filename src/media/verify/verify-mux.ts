@@ -45,6 +45,8 @@ type SplicedVoice = VoiceSplice & { readonly kind: 'spliced' }
 
 /** Largest offset between sound and picture; 1 ms is far below what a viewer can notice. */
 const MAX_OFFSET_SEC = 0.001
+/** By so much the end of a lossy sound may move. At least half of a very short one must come back. */
+const MAX_END_SEC = 0.15
 
 /**
  * Compares a finished part file with its plan. `fast` compares only the tables. `full` also reads the output.
@@ -143,13 +145,15 @@ function soundDifferences(
   const stream = newStreams(plan).find(({ input }) => input.audioIndex === track.audioIndex)
   if (!voice || !stream) return []
   const rate = voice.format.sampleRate
-  // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
-  const tolerance = stream.encoding.lossless ? Math.ceil(MAX_OFFSET_SEC * rate) : Math.ceil(0.15 * rate)
   // Every packet of a spliced track keeps its time. Damaged ones of the input may end its sound early, as before.
   const isBound = plan.writing.kind === 'remux' && isBoundToPictures(plan.profile, plan.media)
   const pictureSec = isBound ? pictureOf(output)?.durationSec : undefined
   const wanted = pictureSec == null ? voice.sampleCount : Math.round(pictureSec * rate)
-  const lengths = voice.splice?.kind !== 'spliced' && Math.abs(track.sampleCount - wanted) > tolerance
+  // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
+  const toleranceSec = stream.encoding.lossless ? MAX_OFFSET_SEC : MAX_END_SEC
+  const isShort = track.sampleCount < Math.max(wanted - Math.ceil(toleranceSec * rate), wanted / 2)
+  const isLong = track.sampleCount > wanted + Math.ceil(toleranceSec * rate)
+  const lengths = voice.splice?.kind !== 'spliced' && (isShort || isLong)
   const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
   const name = `audio track ${track.audioIndex}`
   return [

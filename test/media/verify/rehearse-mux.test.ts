@@ -39,6 +39,21 @@ it('refuses a program stream of tiny pictures, some of which lose their times be
   await expect(rehearsed(path, 'mpg')).rejects.toMatchObject({ code: 'ERR_CONTAINER_UNFIT' })
 })
 
+it.each([
+  ['WMA of 62 ms, of which no sample comes back', 'short.wma', 2734, ['-ar', '44100', '-c:a', 'wmav2']],
+  ['Opus of one sample, of which the encoder makes no packet', 'short.mkv', 1, ['-c:a', 'libopus']],
+])('refuses %s', async (_, name, count, options) => {
+  const path = folder.file(name)
+  await ffmpeg(
+    ...tone(1),
+    '-af',
+    `${name.endsWith('wma') ? 'aresample=44100,' : ''}atrim=end_sample=${count}`,
+    ...options,
+    path,
+  )
+  await expect(rehearsed(path, name.slice(6))).rejects.toMatchObject({ code: 'ERR_CONTAINER_UNFIT' })
+})
+
 it('does not offer the container that it tried', async () => {
   const path = folder.file('b-frames.avi')
   await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg4', '-bf', '2', '-c:a', 'mp3', path)
