@@ -86,7 +86,7 @@ const REAL_JITTER_SEC = 0.05
 
 /** Codecs whose times ffmpeg derives from their average size, by the container that has no times of its own. */
 const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
-  avi: /^vorbis$/,
+  avi: /^(vorbis|speex|dts|eac3|adpcm_g72[26])$/,
   caf: /^flac$/,
   wav: /^(vorbis|wma)/,
   w64: /^(vorbis|wma)/,

@@ -99,6 +99,10 @@ describe('decodePcm', () => {
     ['fields.gxf', ['-c:v', 'mpeg2video', '-pix_fmt', 'yuv420p', '-c:a', 'pcm_s16le']],
     ['dvd.vob', ['-c:v', 'mpeg2video', '-c:a', 'pcm_dvd', '-ac', '2']],
     ['vorbis.avi', ['-c:a', 'libvorbis']],
+    ['dts.avi', ['-c:a', 'dca', '-strict', '-2', '-ac', '2']],
+    ['eac3.avi', ['-c:a', 'eac3']],
+    ['g722.avi', ['-c:a', 'g722', '-ar', '48000']],
+    ['speex.avi', ['-c:a', 'libspeex', '-ar', '32000']],
     ['wma.wav', ['-vn', '-c:a', 'wmav2']],
     ['flac.caf', ['-vn', '-c:a', 'flac', '-ac', '2']],
   ])('keeps samples together if the times of their packets are rounded or guessed, as in %s', async (name, options) => {
