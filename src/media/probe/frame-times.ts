@@ -6,6 +6,8 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-inf
 const WINDOWS_MEDIA = /^(wmav1|wmav2|wmapro|wmavoice|wmalossless)$/
 /** Its decoder returns a frame with the time of the packet behind it, which may be shorter. */
 export const LATE_TIMES = 'wmalossless'
+/** WAV and W64 state no times of packets. ffmpeg guesses them by the average bit rate, and nothing begins before zero. */
+const WITHOUT_TIMES: ReadonlySet<string> = new Set(['wav', 'w64'])
 /**
  * ffmpeg states the first short block of Vorbis after a long one too late, and writes that into Matroska and MP4. The
  * error is a quarter of the difference of their sizes: 20 ms at most in files of libvorbis. The samples follow each other
@@ -54,7 +56,7 @@ type FrameTimes = Pick<AudioStreamInfo, 'firstFrames' | 'frameJitterSec'>
 export async function withFrameTimes(media: MediaInfo): Promise<MediaInfo> {
   const times = new Map<number, FrameTimes>()
   for (const stream of audioStreams(media).filter((candidate) => isMisstated(media, candidate))) {
-    times.set(stream.index, frameTimes(await firstGroups(media, stream), stream))
+    times.set(stream.index, frameTimes(await firstGroups(media, stream), stream, media.formatName))
   }
   if (times.size === 0) return media
   return { ...media, streams: media.streams.map((stream) => ({ ...stream, ...times.get(stream.index) })) }
@@ -88,9 +90,9 @@ async function firstGroups(media: MediaInfo, { index, codec }: AudioStreamInfo):
   })
 }
 
-function frameTimes(groups: readonly Group[], stream: AudioStreamInfo): FrameTimes {
+function frameTimes(groups: readonly Group[], stream: AudioStreamInfo, formatName: string): FrameTimes {
   const jitterSec = packetJitterSec(groups, stream)
-  const startSec = firstPlaysSec(groups, stream, jitterSec > 0)
+  const startSec = WITHOUT_TIMES.has(formatName) ? stream.startSec : firstPlaysSec(groups, stream, jitterSec > 0)
   return {
     ...(startSec !== null && { firstFrames: { startSec, sampleCount: groups[0]?.sampleCount ?? 0 } }),
     ...(jitterSec > 0 && { frameJitterSec: jitterSec }),

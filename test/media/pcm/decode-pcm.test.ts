@@ -112,6 +112,13 @@ describe('decodePcm', () => {
     expect(await endsWithBareSound(path)).toBe(true)
   })
 
+  it('begins Windows Media in WAV at once, as its players do', async () => {
+    const path = folder.file('at-once.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=3:r=48000:seed=3:a=0.3', '-c:a', 'wmav2', path)
+    const own = await collectPcm(decodePcm(await probe(path), { audioIndex: 0, sample: 'f32' }))
+    expect(own.equals(await bareOf(path))).toBe(true)
+  })
+
   it.each([
     // The third packet is the first that is heard.
     ['primed.wma', ['-c:a', 'wmav2'], [], 'if(eq(N\\,2)\\,TS+0.0165/TB\\,TS)', 0],
