@@ -201,7 +201,8 @@ function losslessEncoding(codec: string, stream: AudioStreamInfo): AudioEncoding
   const planar = codec === 'alac' || codec === 'wavpack' ? 'p' : ''
   const format = isFloat ? 'fltp' : `${deep ? 's32' : 's16'}${planar}`
   // Without the option, ffmpeg's version decides if FLAC from s32 has 24 or (experimental) 32 bits.
-  const depth = deep && !isFloat ? ['-bits_per_raw_sample:{s}', '24'] : []
+  const bits = codec === 'wavpack' && (stream.bitsPerSample ?? 24) > 24 ? '32' : '24'
+  const depth = deep && !isFloat ? ['-bits_per_raw_sample:{s}', bits] : []
   // Lossless, but marked experimental in ffmpeg: SMPTE 302M in TS.
   const strict = codec === 's302m' ? ['-strict', '-2'] : []
   return {

@@ -57,6 +57,13 @@ describe('the encoding of a replaced track', () => {
     expect(encoder?.codec).toBe(becomes)
   })
 
+  it('keeps the 32 bits of WavPack', () => {
+    const depth = (bitsPerSample: number) =>
+      inside('wv', { codec: 'wavpack', bitsPerSample, sampleFormat: 's32p' })?.options.slice(-2)
+    expect(depth(32)).toEqual(['-bits_per_raw_sample:{s}', '32'])
+    expect(depth(24)).toEqual(['-bits_per_raw_sample:{s}', '24'])
+  })
+
   it.each([
     ['DTS of a DVD', 'mpg', { codec: 'dts', channels: 6 }, 'ac3'],
     ['DTS in AVI', 'avi', { codec: 'dts', channels: 6 }, 'ac3'],
