@@ -149,11 +149,11 @@ function soundDifferences(
   const isBound = plan.writing.kind === 'remux' && isBoundToPictures(plan.profile, plan.media)
   const pictureSec = isBound ? pictureOf(output)?.durationSec : undefined
   const wanted = pictureSec == null ? voice.sampleCount : Math.round(pictureSec * rate)
+  const { codec, lossless } = stream.encoding
   // Lossy codecs end on a whole frame (some add another), and not every container states the exact end.
-  const toleranceSec = stream.encoding.lossless ? MAX_OFFSET_SEC : MAX_END_SEC
-  const isShort = track.sampleCount < Math.max(wanted - Math.ceil(toleranceSec * rate), wanted / 2)
-  const isLong = track.sampleCount > wanted + Math.ceil(toleranceSec * rate)
-  const lengths = voice.splice?.kind !== 'spliced' && (isShort || isLong)
+  const isEarly = track.sampleCount < Math.max(wanted - toleranceSamples(lossless, rate), wanted / 2)
+  const isLate = track.sampleCount > wanted + toleranceSamples(lossless && codec !== 'pcm_bluray', rate)
+  const lengths = voice.splice?.kind !== 'spliced' && (isEarly || isLate)
   const late = track.places.filter(({ offsetSamples }) => Math.abs(offsetSamples ?? 0) > MAX_OFFSET_SEC * rate)
   const name = `audio track ${track.audioIndex}`
   return [
@@ -162,6 +162,10 @@ function soundDifferences(
     ...track.unlike.map((sample) => `the audio of ${name} at ${formatTime(sample / rate)}, in a changed part`),
     ...track.lost.map((at) => `the audio of ${name} at its ${at}`),
   ]
+}
+
+function toleranceSamples(isExact: boolean, rate: number): number {
+  return Math.ceil((isExact ? MAX_OFFSET_SEC : MAX_END_SEC) * rate)
 }
 
 /** Compares every packet outside the changed parts of a track with the input's. */

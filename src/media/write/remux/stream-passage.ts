@@ -23,6 +23,9 @@ export function streamPassage(
     case 'video':
       return videoPassage(stream, media, container, profile)
     case 'audio':
+      // TrueHD in M2TS usually has AC-3 beside it, and ffmpeg lists that track for a file without any.
+      if (stream.codec !== null && !(stream.sampleRate > 0 && stream.channels > 0))
+        return drop('ffmpeg finds no sound in it')
       if (isBoundToPictures(profile, media) && !fitsPictures(stream, media))
         return drop(`sound in .${container} begins and ends with the pictures`)
       // A codec from the same kind of container fits, even if the table lacks it.
