@@ -166,13 +166,8 @@ describe('the reporter of a daemon', () => {
     for (const message of ['It is away.', 'It is away.', '/in/clip.mov has changed.', 'It is away.'])
       reporter.report({ ...waits, error: { ...error, message } })
     reporter.report({ ...waits, error: { ...error, code: 'ERR_INTERRUPTED' } })
-    reporter.report({
-      ...file,
-      id: '01J',
-      input: '/in/clip.mov',
-      status: 'rejected',
-      error: { ...error, remedies: ['Wait.'] },
-    })
+    const refused = { ...file, id: '01J', input: '/in/clip.mov', status: 'rejected' } as const
+    reporter.report({ ...refused, error: { ...error, remedies: ['Wait.'] } })
     logger.warn({ folder: '/in' }, '/in is not there. Its files wait until it is back.')
     reporter.stop()
     expect(stripVTControlCharacters(err()).split('\n')).toEqual([

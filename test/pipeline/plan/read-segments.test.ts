@@ -37,7 +37,7 @@ describe('an edit decision list', () => {
     const black = event('BL', 'AA/V', '00:00:00:00 00:00:01:00')
     const picture = event('AX', 'V', '00:00:01:00 00:00:02:00')
     expect(readEdl(black + picture)).toEqual([heard])
-    expect(readEdl(picture + event('AX', 'NONE', '00:00:01:00 00:00:02:00') + 'AUD  3  4\n')).toEqual([heard])
+    expect(readEdl([picture, event('AX', 'NONE', '00:00:01:00 00:00:02:00'), 'AUD  3  4\n'].join(''))).toEqual([heard])
     expect(() => readEdl(black)).toThrow(SyntaxError)
   })
 
