@@ -73,7 +73,9 @@ async function* spliced(
       while (waiting[0] && startOf(waiting[0]) < end) active.push(await begin(waiting.shift() as SplicePiece))
       const mixed = active.length === 0 ? chunk : Buffer.from(chunk)
       for (const piece of active) {
-        for (const range of piece.ranges) await layIn(piece, range, { bytes: mixed, at, format, total })
+        // A piece can have hundreds of ranges, and a chunk few of them.
+        const inChunk = piece.ranges.filter(({ startSample, endSample }) => startSample < end && endSample > at)
+        for (const range of inChunk) await layIn(piece, range, { bytes: mixed, at, format, total })
       }
       yield mixed
       for (const done of active.filter(({ ranges }) => ranges.every(({ endSample }) => endSample <= end))) {
@@ -111,12 +113,11 @@ interface Chunk {
   readonly total: number | null
 }
 
-/** Mixes one of its ranges of a piece into the part of it in this chunk. */
+/** Mixes a range of a piece into the part of it in this chunk. */
 async function layIn(piece: ActivePiece, range: SampleRange, { bytes: chunk, at, format, total }: Chunk) {
   const { voice } = piece
   const from = Math.max(range.startSample, at)
   const to = Math.min(range.endSample, at + chunk.length / frameBytes(format))
-  if (to <= from) return
   await piece.reader.skip(from - piece.nextSample)
   const bytes = await piece.reader.read(to - from)
   piece.nextSample = to
