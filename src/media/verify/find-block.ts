@@ -5,6 +5,9 @@ import { type SyncPlace, type SyncSample, syncReach } from '../write/remux/sync-
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
+/** A codec that models a voice. Its decoder makes the same sound with other waves, which may fit best some periods away. */
+const MODELLED = 'speex'
+const SOME_PERIODS_SEC = 0.02
 /** Least correlation of sound that is found though it is under rumble. */
 const SURE_MATCH = 0.9
 /** Least correlation of sound that came back with little noise. */
@@ -31,7 +34,12 @@ interface FoundBlock {
  * Finds a decoded block in the fed sound. Every lag then explains the same decoded samples. The noise of the encoder
  * differs from place to place, but it cannot make one period of a tone look better than another.
  */
-export function findBlock(voice: MuxedVoice, { at, atSample, values }: SyncSample, window: Float64Array): FoundBlock {
+export function findBlock(
+  voice: MuxedVoice,
+  { at, atSample, values }: SyncSample,
+  window: Float64Array,
+  codec?: string,
+): FoundBlock {
   const { sampleRate } = voice.format
   const unjudged = { at, atSample, offsetSamples: null }
   if (values.length === 0) return { place: unjudged, isLost: false }
@@ -42,6 +50,8 @@ export function findBlock(voice: MuxedVoice, { at, atSample, values }: SyncSampl
   // All of the sound may lie in the lead-in.
   const isBlind = left > 0 && !(behind.match >= LEAST_MATCH)
   const { lag, match } = isBlind ? locate(window, values, sampleRate) : behind
+  const isVague = codec === MODELLED && match < CLEAR_MATCH && Math.abs(lag) < SOME_PERIODS_SEC * sampleRate
+  if (isVague && match >= LEAST_MATCH) return { place: unjudged, isLost: false }
   // Broken floats give a match of NaN, which fails this comparison.
   if (match >= LEAST_MATCH) return { place: { at, atSample, offsetSamples: 0 - lag }, isLost: false }
   // The noise of the encoder may cover all sound under rumble. Its phase, which a codec turns, shows no place.

@@ -29,9 +29,9 @@ export function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
 }
 
 /** Finds a voice in what was decoded. @param moved samples by which the picture moved against the file's zero */
-export function findVoice(windows: SyncWindows, voice: MuxedVoice, moved: number): TrackReadBack {
+export function findVoice(windows: SyncWindows, voice: MuxedVoice, moved: number, codec?: string): TrackReadBack {
   const found = voice.syncSamples.map((sample, place) =>
-    findBlock(voice, sample, Float64Array.from(windows.window(place))),
+    findBlock(voice, sample, Float64Array.from(windows.window(place)), codec),
   )
   return {
     audioIndex: voice.audioIndex,

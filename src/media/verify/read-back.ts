@@ -65,7 +65,8 @@ export async function readBack(
       if (plan.writing.kind === 'remux' || error.exitCode === 130 || error.exitCode === 4) throw error
       return decode([])
     })
-    tracks.push(findVoice(windows, voice, moved))
+    const stream = newStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)
+    tracks.push(findVoice(windows, voice, moved, stream?.encoding.codec))
   }
   await proved
   return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }

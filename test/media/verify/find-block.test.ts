@@ -13,10 +13,10 @@ const voice = {
 } as unknown as MuxedVoice
 
 /** The place of what an encoder made of the first 50 ms of a sound, as found in that sound. */
-function placeOf(sound: (at: number) => number, encoded: (at: number) => number) {
+function placeOf(sound: (at: number) => number, encoded: (at: number) => number, codec?: string) {
   const values = Float64Array.from({ length: LENGTH + 2 * REACH }, (_, at) => (at < REACH ? 0 : sound(at - REACH)))
   const window = Float64Array.from({ length: LENGTH }, (_, at) => encoded(at))
-  return findBlock(voice, { at: 'start', atSample: 0, values }, window)
+  return findBlock(voice, { at: 'start', atSample: 0, values }, window, codec)
 }
 
 const beep = (at: number) => Math.sin((2 * Math.PI * 441 * at) / RATE)
@@ -38,4 +38,15 @@ it.each([44, 100, 1024])('finds a voice that is %s samples late', (shift) => {
 it('says that sound is lost if nothing of it came back', () => {
   const { place, isLost } = placeOf(beep, (at) => 0.1 * Math.sin(at * at * 1e-2))
   expect({ offset: place.offsetSamples, isLost }).toEqual({ offset: null, isLost: true })
+})
+
+it.each([
+  ['aac', 100, 100],
+  ['speex', 100, null],
+  ['speex', 1024, 1024],
+])('judges what %s made of a voice, whose waves fit best %i samples later, to be %s late', (codec, shift, offset) => {
+  const sound = (at: number) => Math.sin(at * at * 1e-5) * swelling(at, 600)
+  const other = (at: number) => (at < shift ? 0 : 0.8 * sound(at - shift)) + 0.3 * Math.sin(at * at * 1e-2)
+  const { place, isLost } = placeOf(sound, other, codec)
+  expect({ offset: place.offsetSamples, isLost }).toEqual({ offset, isLost: false })
 })
