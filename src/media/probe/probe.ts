@@ -21,7 +21,7 @@ import { misreadSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
-import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
+import { isFragmented, isUntimed, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
@@ -67,6 +67,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
   if (missing) throw unreadable(`${path} is truncated: its last ${missing} are missing`, { input: path })
   if (edits.kind === 'complex') throw complexEdits(path, edits.why)
+  if (movie.some(isUntimed))
+    throw unreadable(`The index of ${path} states no times for a part of its sound`, { input: path })
   if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
   const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
   if (jump) throw clockJumps(path, path, jump)

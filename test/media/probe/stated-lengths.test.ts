@@ -19,6 +19,18 @@ describe('probe', () => {
     expect(await probe(path)).toMatchObject({ durationSec: null, streams: [{ durationSec: null }] })
   })
 
+  it('refuses a movie whose index times only half of the packets of its sound', async () => {
+    const path = folder.file('untimed.mp4')
+    // The last packet is shorter, so that the index has a second entry.
+    await ffmpeg(...tone(4.005), '-c:a', 'aac', path)
+    expect((await probe(path)).streams).toHaveLength(1)
+    const bytes = await readFile(path)
+    const countAt = bytes.indexOf('stts') + 12
+    bytes.writeUInt32BE(Math.floor(bytes.readUInt32BE(countAt) / 2), countAt)
+    await writeFile(path, bytes)
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+  })
+
   it('takes a length of zero in a movie for an unknown one', async () => {
     const path = folder.file('zero.mp4')
     await ffmpeg(...tone(1), '-c:a', 'aac', path)

@@ -9,6 +9,8 @@ export interface MovieBox {
   readonly endAt: number
 }
 
+/** The head of a table of sizes, which states their count. Nothing else of it is of interest. */
+const SIZES_HEAD_BYTES = 12
 /** A larger table does not occur in a sane file. */
 const MAX_TABLE_BYTES = 32 * 1024 * 1024
 /** Boxes that can start a movie. Other bytes mean another format. */
@@ -20,7 +22,7 @@ const WANTED: Readonly<Record<string, readonly string[]>> = {
   edts: ['elst'],
   mdia: ['mdhd', 'hdlr', 'minf'],
   minf: ['stbl'],
-  stbl: ['stsd', 'stts', 'ctts'],
+  stbl: ['stsd', 'stts', 'ctts', 'stsz'],
 }
 
 /** The index tables of an mp4 or mov that time and name its tracks, wherever the index is. Empty for any other file. */
@@ -73,7 +75,7 @@ async function boxAt(file: FileHandle, at: number, limit: number): Promise<Movie
   return { type: head.toString('latin1', 4, 8), startAt: at, bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
 }
 
-/** The content of a table. */
-export function tableBody(file: FileHandle, { bodyAt, endAt }: MovieBox): Promise<Buffer> {
-  return readAt(file, bodyAt, Math.min(endAt - bodyAt, MAX_TABLE_BYTES))
+/** The content of a table; only the head of `stsz`. */
+export function tableBody(file: FileHandle, { type, bodyAt, endAt }: MovieBox): Promise<Buffer> {
+  return readAt(file, bodyAt, Math.min(endAt - bodyAt, type === 'stsz' ? SIZES_HEAD_BYTES : MAX_TABLE_BYTES))
 }

@@ -23,6 +23,8 @@ export interface MovieTrack {
   readonly edits: readonly MovieEdit[]
   /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
   readonly runs: readonly DurationRun[]
+  /** Samples by the table of sizes; 0 without one. */
+  readonly sampleCount: number
   /** Ticks between decoding and showing the first sample. Null if samples are shown in decoding order. */
   readonly firstShift: number | null
   /** Some samples cannot be decoded without a key. */
@@ -53,6 +55,20 @@ export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
   return runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
 }
 
+/** Sound may lose as much without a refusal. */
+const LEAST_UNTIMED_SEC = 0.1
+
+/**
+ * True if the durations of a sound's samples end early. ffmpeg gives the rest the last of them. If that is of an
+ * incomplete frame, their sound overlaps.
+ */
+export function isUntimed({ handler, runs, sampleCount, ticksPerSec }: MovieTrack): boolean {
+  const [first, last] = [runs[0], runs.at(-1)]
+  if (handler !== 'soun' || !first || !last) return false
+  const untimed = sampleCount - runs.reduce((sum, { count }) => sum + count, 0)
+  return untimed * (first.ticks - last.ticks) > LEAST_UNTIMED_SEC * ticksPerSec
+}
+
 /** True if all packets of sound lie in fragments. */
 export function isFragmented(tracks: readonly MovieTrack[]): boolean {
   const sound = tracks.filter(({ handler }) => handler === 'soun')
@@ -71,6 +87,7 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
       count: entry.readUInt32BE(0),
       ticks: entry.readUInt32BE(4),
     })),
+    sampleCount: countOf(tables.get('stsz')),
     firstShift: shifts[0]?.readInt32BE(4) ?? null,
     isEncrypted: sampleFormats(tables.get('stsd')).some((format) => ENCRYPTED.has(format)),
   }
@@ -107,6 +124,10 @@ function editsOf(list: Buffer | undefined): readonly MovieEdit[] {
           rate: entry.readInt32BE(8) / 65_536,
         },
   )
+}
+
+function countOf(sizes: Buffer | undefined): number {
+  return sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0
 }
 
 /** The rows of a table, after its version, flags and row count. */
