@@ -13,6 +13,8 @@ interface ExcerptOptions {
   readonly lengthSec: number
   /** Folder for the excerpt. It must exist. */
   readonly folder: string
+  /** Leaves out the picture. */
+  readonly soundAlone?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -31,10 +33,10 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  */
 export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   const own = containerProfile(media.container)
-  const picture = hasPackedFrames(media) ? undefined : pictureOf(media)
-  const hidesLead = own?.data === 'mp4' || own?.data === 'quicktime'
+  const picture = hasPackedFrames(media) || options.soundAlone ? undefined : pictureOf(media)
+  const isOwn = picture ? own?.data === 'mp4' || own?.data === 'quicktime' : own && !options.soundAlone
   const films = picture ? ['mov', 'mp4'] : []
-  for (const container of own && (!picture || hidesLead) ? [media.container, ...films] : films) {
+  for (const container of isOwn ? [media.container, ...films] : films) {
     try {
       return await copyInto(container, media, picture, options)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
-import { UsageError, VoxmuxError } from '../../../core/errors.js'
+import { VoxmuxError } from '../../../core/errors.js'
 import { makeProcessFolder } from '../../../core/process-folder.js'
 import { audioStreams, copyExcerpt, probe } from '../../../media/index.js'
 import type { PipelineContext } from '../../context.js'
@@ -35,21 +35,28 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       const lengthSec = Math.min(previewSec, endSec - startSec)
       const folder = await makeProcessFolder(join(context.stateDir, 'previews'))
       folders.push(folder)
-      const excerpt = await context.slots.local.run(
-        () => copyExcerpt(whole, { startSec, lengthSec, folder, signal }),
-        signal,
-      )
-      const output = await outputPath({
-        ...{ input, output: request.output, stem: request.outputStem, cwd },
-        extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
-        label: 'preview',
-      })
-      const clip = {
-        ...{ ...request, input: excerpt, output },
-        settings: { ...settings, segments: [], previewSec: null, report: true },
+      const clipOf = async (soundAlone: boolean) => {
+        const part = { startSec, lengthSec, folder, soundAlone, signal }
+        const excerpt = await context.slots.local.run(() => copyExcerpt(whole, part), signal)
+        const output = await outputPath({
+          ...{ input, output: request.output, stem: request.outputStem, cwd },
+          extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
+          label: 'preview',
+        })
+        const clip = {
+          ...{ ...request, input: excerpt, output },
+          settings: { ...settings, segments: [], previewSec: null, report: true },
+        }
+        const plan = await planJob(clip, limitsOf(clip, context), { signal }).catch((error: Error) => {
+          error.message = error.message.replaceAll(excerpt, `the preview of ${input}`)
+          throw error
+        })
+        return { clip, output, plan }
       }
-      const plan = await planJob(clip, limitsOf(clip, context), { signal }).catch((error: Error) => {
-        throw namingInput(error, { input, excerpt, output })
+      const { clip, output, plan } = await clipOf(false).catch((error: unknown) => {
+        // Some outputs cannot hide what lies between a key frame and the start of the preview.
+        if (error instanceof VoxmuxError && error.code === 'ERR_EDIT_LIST') return clipOf(true)
+        throw error
       })
       const note = `A preview: ${lengthSec} s of ${input}, from ${startSec} s on.`
       const planned = await plannedFile({ ...plan, notes: [note, ...plan.notes] }, clip, context)
@@ -69,15 +76,4 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },
   }
-}
-
-/** The fault of a clip, in words about the file that it was copied from. */
-function namingInput(error: Error, { input, excerpt, output }: Record<'input' | 'excerpt' | 'output', string>): Error {
-  if (error instanceof VoxmuxError && error.code === 'ERR_EDIT_LIST') {
-    const message = `The preview of ${input} begins between two pictures, which ${extname(output)} cannot keep.`
-    const remedies = [`Name the output ${extname(excerpt)}.`]
-    return new UsageError('ERR_CONTAINER_UNFIT', message, { input, remedies, cause: error })
-  }
-  error.message = error.message.replaceAll(excerpt, `the preview of ${input}`)
-  return error
 }
