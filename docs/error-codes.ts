@@ -186,7 +186,7 @@ export const ERROR_CODES = {
   ERR_SEGMENT_BACKWARDS: ['UsageError', 'A segment ends before it begins.', 'Swap its times.'],
   ERR_SEGMENT_CHAPTER: ['UsageError', 'The file has no chapter of this name.', 'Choose one of the chapters in the message.'],
   ERR_SEGMENT_FILE: ['UsageError', 'A file with segments cannot be read.', 'Correct the line that the message names.'],
-  ERR_SEGMENT_OUTSIDE: [['UsageError', 'JobFailedError'], 'A segment lies beyond the end of the audio.', 'Correct its times.'],
+  ERR_SEGMENT_OUTSIDE: [['UsageError', 'JobFailedError'], 'A segment lies before the start of the audio, or beyond its end.', 'Correct its times.'],
   ERR_SEGMENT_SYNTAX: ['UsageError', 'A segment cannot be read.', 'Write it as START-END, for example 1:02-1:30.'],
   ERR_SEGMENT_TIMECODE: ['UsageError', 'The frame rate or the start of the file does not tell the place of a timecode.', 'Use seconds.'],
   ERR_SERVICE_BUSY: ['TransientError', 'The service is overloaded or fails.', 'Try again later.'],

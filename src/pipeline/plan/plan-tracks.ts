@@ -89,7 +89,7 @@ export function planTracks(
 }
 
 /**
- * Refuses parts behind the last packet of a track, which are silence. Headers can state more.
+ * Refuses parts before the first packet of a track and behind its last one, which are silence. Headers can state more.
  *
  * @param media with the facts of the packets that the plan has read
  * @throws {UsageError} `ERR_SEGMENT_OUTSIDE`
@@ -99,6 +99,7 @@ export function requirePackets(media: MediaInfo, tracks: readonly TrackPlan[]): 
     const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
     const ranges = pieces.flatMap((piece) => piece.ranges)
     if (packetsEndSec !== null && packetsEndSec !== undefined) requireSound(media, stream, ranges, packetsEndSec)
+    requireBegun(media, stream, ranges)
   }
 }
 
@@ -113,9 +114,8 @@ const LATE_LEAD_SEC = 1
  */
 export function withinSound(media: MediaInfo, tracks: readonly TrackPlan[]): readonly TrackPlan[] {
   return tracks.map(({ stream, pieces }) => {
-    const { packetsStartSec, packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
-    const startSec = packetsStartSec ?? (stream.startSec ?? media.startSec) - media.startSec
-    const start = Math.floor((startSec - LATE_LEAD_SEC) * stream.sampleRate)
+    const { packetsEndSec } = audioStreams(media)[stream.audioIndex] ?? stream
+    const start = Math.floor((soundStartSec(media, stream) - LATE_LEAD_SEC) * stream.sampleRate)
     const endSec = packetsEndSec ?? statedEndSec(media, stream)
     const end = endSec === null ? null : Math.ceil(endSec * stream.sampleRate)
     return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: openAtEnd(fromSound(piece.cut, start), end) })) }
@@ -142,10 +142,28 @@ function requireSound(media: MediaInfo, stream: AudioStreamInfo, ranges: readonl
   )
 }
 
-/** Begins a cut at the sound. A part with nothing but the silence before a late track stays as it is. */
+/** Refuses a part before the start of a track, which has nothing. @throws {UsageError} `ERR_SEGMENT_OUTSIDE` */
+function requireBegun(media: MediaInfo, stream: AudioStreamInfo, ranges: readonly ClockRange[]): void {
+  const startSec = soundStartSec(media, stream)
+  const before = ranges.find(({ endSample }) => endSample !== null && endSample <= startSec * stream.sampleRate)
+  if (!before) return
+  const from = formatTime(before.startSample / stream.sampleRate)
+  throw new UsageError(
+    'ERR_SEGMENT_OUTSIDE',
+    `The segment at ${from} ends before the sound of audio track ${stream.audioIndex} of ${media.path} begins (${formatTime(startSec)}).`,
+    { input: media.path, remedies: ['Name a later part with --segment.'] },
+  )
+}
+
+/** The start of a track on the file's clock, by its packets if they were read. */
+function soundStartSec(media: MediaInfo, stream: AudioStreamInfo): number {
+  const { packetsStartSec } = audioStreams(media)[stream.audioIndex] ?? stream
+  return packetsStartSec ?? (stream.startSec ?? media.startSec) - media.startSec
+}
+
+/** Begins a cut at the sound. */
 function fromSound(cut: ClockRange, start: number): ClockRange {
-  const isLate = cut.startSample < start && (cut.endSample === null || cut.endSample > start)
-  return isLate ? { ...cut, startSample: start } : cut
+  return cut.startSample < start ? { ...cut, startSample: start } : cut
 }
 
 /** Opens a cut that reaches an end, because silence after it would be paid for. */
