@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Logger } from '../../src/core/logger.js'
-import type { Job, JobStore } from '../../src/ledger/index.js'
+import type { Job, JobStore, SpendingLog } from '../../src/ledger/index.js'
 import type { PageServer } from '../../src/pages/page-server.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import { retryJob } from '../../src/pipeline/queue/retry-job.js'
@@ -15,6 +15,7 @@ interface OperatorSideOptions {
   /** The daemon, with a way to make it look for jobs at once. */
   readonly daemon: DaemonView & { wake(): void; settingsOf(group: string): JobSettings | undefined }
   readonly jobs: JobStore
+  readonly spending: SpendingLog
   /** Possible paths of a finished job's input, the likeliest first. */
   readonly sourcesOf: (job: Job) => readonly string[]
   /** Its meter was given to the client of the service. */
@@ -47,11 +48,11 @@ const PAUSED_HERE = 'It was paused on the dashboard. Press Resume to continue.'
 
 /** Opens the operator's side. @throws {UsageError} `ERR_PORT_TAKEN` */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { daemon, sourcesOf, metrics, version, stateDir, env, logger } = options
+  const { daemon, spending, sourcesOf, metrics, version, stateDir, env, logger } = options
   const jobs = new ShownJobs(options.jobs)
   const manager = new ServiceManager({ env, logger })
   let phase: DaemonPhase = 'starting'
-  metrics.follow({ version, jobs, daemon })
+  metrics.follow({ version, jobs, spending, daemon })
   const retry = async (job: Job) => {
     const settings = daemon.settingsOf(job.group)
     const ready = await withinPatience(retryJob(options.jobs, job, { force: false, settings }))

@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from 'prom-client'
+import { withinPatience } from '../dashboard/shown-jobs.js'
 import type { GaugeSources } from './gauge-sources.js'
 
-/** Adds the gauges of jobs, folders and pauses, read at every scrape; without jobs while the store is away. */
-export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: GaugeSources): void {
+/** Adds the gauges of jobs, spending, folders and pauses, read at every scrape; without the first two while the store is away. */
+export function addDaemonGauges(registry: Registry, { version, jobs, spending, daemon }: GaugeSources): void {
   const registers = [registry]
   const folderOf = (group: string) => daemon.folders.find((folder) => folder.group === group)?.path ?? group
   new Gauge({
@@ -28,6 +29,17 @@ export function addDaemonGauges(registry: Registry, { version, jobs, daemon }: G
       for (const { path } of daemon.folders) this.set({ folder: path }, 0)
       for (const { group, status, count } of counts)
         if (status === 'queued') this.inc({ folder: folderOf(group) }, count)
+    },
+  })
+  new Gauge({
+    ...{ name: 'voxmux_spent_seconds', help: 'Seconds of voice of this day (UTC), paid for or reserved.', registers },
+    labelNames: ['state'],
+    async collect() {
+      this.reset()
+      const spent = await withinPatience(spending.spent()).catch(() => null)
+      if (spent === null) return
+      this.set({ state: 'paid' }, spent.committedSec)
+      this.set({ state: 'reserved' }, spent.reservedSec)
     },
   })
   new Gauge({

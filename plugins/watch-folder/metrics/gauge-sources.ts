@@ -1,3 +1,4 @@
+import type { SpendingLog } from '../../../src/ledger/index.js'
 import type { DaemonView } from '../daemon-view.js'
 import type { ShownJobs } from '../dashboard/shown-jobs.js'
 
@@ -5,5 +6,6 @@ import type { ShownJobs } from '../dashboard/shown-jobs.js'
 export interface GaugeSources {
   readonly version: string
   readonly jobs: Pick<ShownJobs, 'counts' | 'pauses'>
+  readonly spending: Pick<SpendingLog, 'spent'>
   readonly daemon: DaemonView
 }

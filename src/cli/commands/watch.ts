@@ -69,9 +69,10 @@ export const command = defineCommand({
     })
     try {
       await loadAhead(runtime.context)
-      const { jobs } = runtime.context
+      const { jobs, spending } = runtime.context
       side = await openOperatorSide({
-        ...{ daemon, metrics, jobs, logger, env: context.env, stateDir: config.stateDir, version: voxmuxVersion() },
+        ...{ daemon, metrics, jobs, spending, logger, env: context.env },
+        ...{ stateDir: config.stateDir, version: voxmuxVersion() },
         dashboard: dashboardOf(config, args.port),
         sourcesOf: (job) => sourcesOf(job, folders),
       })

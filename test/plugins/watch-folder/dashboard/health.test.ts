@@ -20,7 +20,8 @@ beforeEach(async () => {
   ledger = await openLedger(join(folder, 'ledger.sqlite'))
   daemon = new StagedDaemon()
   side = await openOperatorSide({
-    ...{ daemon: Object.assign(daemon, { wake() {} }), jobs: ledger.jobs, sourcesOf: () => [], metrics: new Metrics() },
+    ...{ daemon: Object.assign(daemon, { wake() {} }), jobs: ledger.jobs, spending: ledger.spending },
+    ...{ sourcesOf: () => [], metrics: new Metrics() },
     ...{ dashboard: { port: 0 }, stateDir: folder, version: '1.2.3', env: {}, logger: silentLogger },
   })
 })

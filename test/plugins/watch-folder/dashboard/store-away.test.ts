@@ -31,12 +31,12 @@ async function shownAt(url: string) {
 describeOnPostgres('a daemon whose store is away', (server) => {
   it('answers whoever looks at it, says so, and is as before when the store is back', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'voxmux-away-'))
-    const { jobs, close } = await openSharedLedger(server().url)
+    const { jobs, spending, close } = await openSharedLedger(server().url)
     const daemon = new StagedDaemon()
     daemon.folders = [folderView(folder)]
     const said: string[] = []
     const side = await openOperatorSide({
-      ...{ daemon: Object.assign(daemon, { wake() {} }), jobs, sourcesOf: () => [], metrics: new Metrics() },
+      ...{ daemon: Object.assign(daemon, { wake() {} }), jobs, spending, sourcesOf: () => [], metrics: new Metrics() },
       ...{ dashboard: { port: 0 }, stateDir: folder, version: '1.2.3', env: {} },
       logger: { ...silentLogger, warn: (_, message) => said.push(message) },
     })

@@ -12,9 +12,9 @@ async function staged() {
     folderView('/in/a', { group: 'a', waitingFiles: 3 }),
     folderView('/in/"b"\n', { group: 'b', state: 'offline' }),
   ]
-  const { jobs } = bench.pipeline.context
-  metrics.follow({ version: '1.2.3', jobs, daemon })
-  return { metrics, daemon, jobs, text: () => metrics.metrics() }
+  const { jobs, spending } = bench.pipeline.context
+  metrics.follow({ version: '1.2.3', jobs, spending, daemon })
+  return { metrics, daemon, jobs, spending, text: () => metrics.metrics() }
 }
 
 describe('the metrics', () => {
@@ -38,6 +38,15 @@ describe('the metrics', () => {
     expect(said).toMatch(/process_resident_memory_bytes \d/)
     await jobs.requeue((await jobs.getByKey('/in/b/3'))?.id ?? '')
     expect(await text()).not.toMatch(/^voxmux_jobs\{.*status="rejected"/m)
+  })
+
+  it('say what was spent on this day', async () => {
+    const { spending, text } = await staged()
+    await spending.commit('a file', 12.5)
+    await spending.reserve('another file', 3, { maxSecondsPerDay: null })
+    const said = await text()
+    expect(said).toContain('voxmux_spent_seconds{state="paid"} 12.5')
+    expect(said).toContain('voxmux_spent_seconds{state="reserved"} 3')
   })
 
   it('count what ended, failed and was put off, and the time of stages', async () => {

@@ -45,9 +45,9 @@ describe('the files for Prometheus and Grafana', () => {
     const metrics = new Metrics()
     const daemon = new StagedDaemon()
     daemon.folders = [folderView('/in/a', { group: 'a' })]
-    const { jobs } = bench.pipeline.context
+    const { jobs, spending } = bench.pipeline.context
     await failedJob({ jobs }, 'a', '/in/a/1')
-    metrics.follow({ version: '1.2.3', jobs, daemon })
+    metrics.follow({ version: '1.2.3', jobs, spending, daemon })
     const job = { id: '1', input: '/in/a/1' }
     const error = { code: 'ERR_UNREADABLE', errorCode: -2, name: null, message: 'bad', remedies: [] } as const
     daemon.tell({ event: 'progress', ...job, stage: 'plan', percent: 100 })
