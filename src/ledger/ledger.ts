@@ -2,6 +2,7 @@ import type { Logger } from '../core/logger.js'
 import type { Database } from './database/database.js'
 import { LEDGER_MIGRATIONS } from './database/schema.js'
 import { openSqliteDatabase } from './database/sqlite-database.js'
+import { requireSqliteFile } from './database/sqlite-file.js'
 import type { FileNews } from './file-news.js'
 import type { JobStore } from './jobs/job-store.js'
 import { SqlJobStore } from './jobs/sql-job-store.js'
@@ -50,6 +51,11 @@ export interface SharedLedgerOptions extends LedgerOptions {
 /** Opens the ledger in a SQLite file. Creates it if it does not exist. @throws as `openSqliteFile` does */
 export async function openLedger(file: string, options: LedgerOptions = {}): Promise<Ledger> {
   return ledgerIn(await openSqliteDatabase(file, LEDGER_MIGRATIONS, options), options)
+}
+
+/** Requires that this voxmux can use a ledger that exists, without updating it. @throws as `openSqliteFile` does */
+export function requireLedger(file: string): void {
+  requireSqliteFile(file, LEDGER_MIGRATIONS.length)
 }
 
 /** The ledger in an open database of `LEDGER_MIGRATIONS`. It closes the database. */

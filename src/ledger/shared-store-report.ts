@@ -10,6 +10,8 @@ export interface SharedStoreReport {
   readonly isReadOnly: boolean
   /** False if the store has no tables yet, and the role may not create them. */
   readonly canHaveTables: boolean
+  /** True if a newer voxmux has written the tables. */
+  readonly isNewer: boolean
   /** False if a power loss can damage the database (`fsync` or `full_page_writes` is off). */
   readonly syncsDisk: boolean
   /** `on`, `off`, `local`, `remote_write` or `remote_apply`. */

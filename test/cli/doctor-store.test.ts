@@ -1,5 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest'
+import { examineLedger } from '../../src/cli/doctor/examine.js'
 import { examineStore } from '../../src/cli/doctor/examine-store.js'
+import type { Config } from '../../src/config/index.js'
+import { openLedger, openSharedLedger, openSqliteFile } from '../../src/ledger/index.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
 
@@ -37,6 +43,14 @@ describeOnPostgres(
       await found(/^store on disk fault: A crash can lose .* because synchronous_commit is off/)
       set({ full_page_writes: 'off' })
       await found(/^store on disk fault: A power loss can destroy/)
+    })
+
+    it('finds tables that a newer voxmux has written', async () => {
+      await (await openSharedLedger(server().url)).close()
+      server().query('INSERT INTO voxmux.ledger_versions VALUES (9999)')
+      await found(/^store version fault: The job store was written by a newer voxmux/)
+      server().query('DELETE FROM voxmux.ledger_versions WHERE version = 9999')
+      expect(await examined(server().url)).not.toContainEqual(expect.stringContaining('newer'))
     })
 
     it('finds bloat and a superuser', async () => {
@@ -94,3 +108,20 @@ describeOnPostgres(
   },
   { isDurable: true },
 )
+
+it('finds a ledger that this voxmux cannot use, and changes nothing', async () => {
+  const stateDir = await mkdtemp(join(tmpdir(), 'voxmux-doctor-'))
+  onTestFinished(() => rm(stateDir, { recursive: true, force: true }))
+  const file = join(stateDir, 'ledger.sqlite')
+  const found = async () =>
+    (await examineLedger({ store: null, ledger: null, stateDir } as Config)).map(
+      ({ check, status, detail }) => `${check} ${status}: ${detail}`,
+    )
+  expect(await found()).toEqual([])
+  await (await openLedger(file)).close()
+  expect(await found()).toEqual([`ledger ok: ${file}`])
+  openSqliteFile(file, Array<string>(999).fill('SELECT 1')).close()
+  expect(await found()).toEqual([`ledger fault: ${file} was written by a newer voxmux.`])
+  await writeFile(file, 'a text that is no database, and longer than the head of one'.repeat(20))
+  expect(await found()).toEqual([expect.stringMatching(/^ledger fault: .*ledger\.sqlite/)])
+})

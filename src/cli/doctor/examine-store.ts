@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
-import { inspectSharedStore, type SharedStoreReport } from '../../ledger/index.js'
+import { inspectSharedStore, newerDatabase, type SharedStoreReport } from '../../ledger/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 
@@ -34,7 +34,7 @@ export async function examineStore({ store }: Pick<Config, 'store'>): Promise<re
   ]
 }
 
-function version({ version, major, isReplica }: SharedStoreReport): readonly Finding[] {
+function version({ version, major, isReplica, isNewer }: SharedStoreReport): readonly Finding[] {
   const supported = `PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}`
   const wrong = (code: 'ERR_STORE_VERSION' | 'ERR_STORE_READ_ONLY', message: string, remedy: string) =>
     fault('store version', new UsageError(code, message, { remedies: [remedy] }))
@@ -48,6 +48,7 @@ function version({ version, major, isReplica }: SharedStoreReport): readonly Fin
         'Name the primary server, or all servers: postgres://one,other/database.',
       ),
     ]
+  if (isNewer) return [fault('store version', newerDatabase('The job store'))]
   if (major <= NEWEST_VERSION) return []
   return [remark('store version', `voxmux was tested with ${supported}, and this is ${version}`)]
 }

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
 import { VoxmuxClient } from '../../client/index.js'
 import { type Config, describeOrigin, ensureStateFolder, requireService } from '../../config/index.js'
 import { TransientError, UsageError } from '../../core/errors.js'
 import { loadExtension } from '../../extensions/index.js'
-import { VoiceCache } from '../../ledger/index.js'
+import { requireLedger, VoiceCache } from '../../ledger/index.js'
 import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { examineFolders } from './examine-folders.js'
@@ -29,6 +31,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<read
     ...(await examineStateFolder(config)),
     ...configuration(config),
     ...(await examineCache(config)),
+    ...(await examineLedger(config)),
     ...(await examineStore(config)),
     ...(await examineFolders(config)),
     ...(await examineExtensions(config)),
@@ -87,6 +90,18 @@ async function examineCache({ cacheDir, cacheMaxBytes: maxBytes }: Config): Prom
   if (cacheDir === null) return []
   const cache = new VoiceCache(cacheDir, { maxBytes })
   return [await finding('cache', () => cache.requireFolder().then(() => cacheDir))]
+}
+
+/** Judges the ledger of this machine, if there is one and it is used. */
+export async function examineLedger({ store, ledger, stateDir }: Config): Promise<readonly Finding[]> {
+  const file = ledger ?? join(stateDir, 'ledger.sqlite')
+  if (store !== null || !existsSync(file)) return []
+  return [
+    await finding('ledger', async () => {
+      requireLedger(file)
+      return file
+    }),
+  ]
 }
 
 function configuration(config: Config): readonly Finding[] {

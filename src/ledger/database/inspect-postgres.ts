@@ -11,8 +11,8 @@ SELECT current_setting('server_version_num') AS number, current_setting('server_
   current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
   current_setting('synchronous_commit') AS sync, current_setting('synchronous_standby_names') AS standbys,
   pg_is_in_recovery() AS replica, current_setting('default_transaction_read_only') AS locked,
-  to_regclass('ledger_versions') IS NOT NULL OR coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)
-    AS tables, (SELECT count(*) FROM pg_stat_replication) AS replicas,
+  to_regclass('ledger_versions') IS NOT NULL AS tables,
+  coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS creates, (SELECT count(*) FROM pg_stat_replication) AS replicas,
   (SELECT sum(numbackends) FROM pg_stat_database) AS used,
   current_setting('max_connections') AS most, current_setting('superuser_reserved_connections') AS reserved,
   CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS now,
@@ -21,8 +21,10 @@ SELECT current_setting('server_version_num') AS number, current_setting('server_
   (SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS live,
   (SELECT coalesce(sum(n_dead_tup), 0) FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS dead`
 
-/** Reads the settings and the state of a server. `inspectSharedStore` loads this file on demand. */
-export async function inspectPostgres(address: PostgresAddress): Promise<SharedStoreReport> {
+const TABLES = 'SELECT max(version) AS version FROM ledger_versions'
+
+/** Reads the settings and the state of a server. `inspectSharedStore` loads this file on demand. @param newest version of the tables */
+export async function inspectPostgres(address: PostgresAddress, newest: number): Promise<SharedStoreReport> {
   const server = new PostgresServer(address, silentLogger)
   try {
     return await server.patiently(PATIENCE_MS, async (client) => {
@@ -30,12 +32,14 @@ export async function inspectPostgres(address: PostgresAddress): Promise<SharedS
       const beganMs = Date.now()
       const row = (await server.query(client, STATE, [])).rows[0] ?? {}
       const hereMs = (beganMs + Date.now()) / 2
+      const [tables] = row.tables === 1 ? (await server.query(client, TABLES, [])).rows : []
       return {
         version: String(row.version).replace(/ .*/, ''),
         major: Math.floor(Number(row.number) / 10_000),
         isReplica: row.replica === 1,
         isReadOnly: row.locked === 'on',
-        canHaveTables: row.tables === 1,
+        canHaveTables: row.tables === 1 || row.creates === 1,
+        isNewer: Number(tables?.version ?? 0) > newest,
         syncsDisk: row.fsync === 'on' && row.pages === 'on',
         synchronousCommit: String(row.sync),
         synchronousStandbys: String(row.standbys),

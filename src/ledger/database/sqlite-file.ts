@@ -52,6 +52,23 @@ export async function openSqliteFileLater(...args: Parameters<typeof openSqliteF
   }
 }
 
+/**
+ * Requires that this voxmux can use a database that exists, without updating it.
+ *
+ * @param newest version of the schema
+ * @throws as {@link openSqliteFile}
+ */
+export function requireSqliteFile(file: string, newest: number): void {
+  const database = share(file)
+  try {
+    usableVersion(database, file, newest)
+  } catch (thrown) {
+    throw databaseError(thrown, file)
+  } finally {
+    database.close()
+  }
+}
+
 function prepare(database: Connection, file: string, migrations: readonly string[], durability: Durability): void {
   if (durability === 'power-cut') database.all('PRAGMA synchronous = FULL')
   migrate(database, file, migrations)
@@ -95,14 +112,16 @@ function requireOurs(database: Connection, file: string): void {
   if (id !== APPLICATION_ID) throw foreignDatabase(file)
 }
 
+/** @throws {UsageError} `ERR_DATABASE_FOREIGN`, `ERR_DATABASE_NEWER` */
+function usableVersion(database: Connection, file: string, newest: number): number {
+  const version = Number(database.get('PRAGMA user_version')?.user_version ?? 0)
+  requireOurs(database, file)
+  if (version > newest) throw newerDatabase(file)
+  return version
+}
+
 function migrate(database: Connection, file: string, migrations: readonly string[]): void {
-  const pragma = (name: string) => Number(database.get(`PRAGMA ${name}`)?.[name] ?? 0)
-  const check = () => {
-    const version = pragma('user_version')
-    requireOurs(database, file)
-    if (version > migrations.length) throw newerDatabase(file)
-    return version
-  }
+  const check = () => usableVersion(database, file, migrations.length)
   if (check() === migrations.length && migrations.length > 0) return
   database.transaction(() => {
     // Checked again: another process may have migrated while this one waited for the lock.

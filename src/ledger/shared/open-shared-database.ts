@@ -30,7 +30,7 @@ export async function openSharedDatabase(
 export async function inspectSharedStore(address: string): Promise<SharedStoreReport> {
   const parsed = parseStoreAddress(address)
   const { inspectPostgres } = await import('../database/inspect-postgres.js').catch(postgresMissing)
-  return inspectPostgres(parsed)
+  return inspectPostgres(parsed, LEDGER_MIGRATIONS.length)
 }
 
 /**
