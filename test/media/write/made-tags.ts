@@ -34,3 +34,14 @@ export function ape(items: Readonly<Record<string, string>>): Buffer {
   }
   return Buffer.concat([edge(0xa000_0000), body, edge(0x8000_0000)])
 }
+
+/** A WAV or AIFF with another chunk at its end. */
+export function withChunk(file: Buffer, id: string, body: Buffer): Buffer {
+  const name = file.toString('latin1', 0, 4) === 'RIFF' ? 'writeUInt32LE' : 'writeUInt32BE'
+  const head = Buffer.alloc(8)
+  head.write(id, 'latin1')
+  head[name](body.length, 4)
+  const made = Buffer.concat([file, head, body, Buffer.alloc(body.length % 2)])
+  made[name](made.length - 8, 4)
+  return made
+}

@@ -5,7 +5,7 @@ import { censusFaults } from '../../../src/media/write/census.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { splicedFile } from '../../helpers/spliced-file.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
-import { ape, id3, id3Frame } from './made-tags.js'
+import { ape, id3, id3Frame, withChunk } from './made-tags.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -190,14 +190,7 @@ it.each([
   const path = folder.file(`tagged-${codec}.${extension}`)
   await ffmpeg(...tone(1, 44_100, 1), '-c:a', codec, path)
   const tag = id3(id3Frame('TIT2', TITLE), id3Frame('TXXX', GAIN), id3Frame('TPE1', TITLE))
-  const [bytes, head] = [await readFile(path), Buffer.alloc(8)]
-  const write = (name: 'writeUInt32LE' | 'writeUInt32BE') => {
-    head[name](tag.length, 4)
-    bytes[name](bytes.length + 8 + tag.length + (tag.length % 2) - 8, 4)
-  }
-  head.write(id, 'latin1')
-  write(extension === 'wav' ? 'writeUInt32LE' : 'writeUInt32BE')
-  await writeFile(path, Buffer.concat([bytes, head, tag, Buffer.alloc(tag.length % 2)]))
+  await writeFile(path, withChunk(await readFile(path), id, tag))
   const { plan, part } = await writtenFile(path)
   const { census, writer: taken } = bytesWriting(plan)
   expect(taken).toBe(writer)

@@ -2,7 +2,7 @@ import type { BytePiece } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { isOfAlbum, type LevelField, levelField, NEW_LEVEL, relativeVolumeField } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
-import { id3FramesOf } from './id3-parse.js'
+import { id3FramesOf, UNSYNCHRONISED } from './id3-parse.js'
 
 /** Tags for the output, without facts about the old audio. */
 export interface KeptTag {
@@ -16,7 +16,6 @@ const LEVELS: ReadonlySet<string> = new Set(['RVA2', 'RVAD', 'RVA', 'XRVA', 'RGA
 const INDICES: ReadonlySet<string> = new Set(['MLLT', 'MLL', 'ASPI'])
 const TEXTS: ReadonlySet<string> = new Set(['TXXX', 'TXX'])
 const COMMENTS: ReadonlySet<string> = new Set(['COMM', 'COM'])
-const UNSYNCHRONISED = 0x80
 /** Flags of a tag whose frames are not the bytes of the file: unsynchronised, extended header, footer. */
 const NOT_PLAIN = 0xd0
 
@@ -70,6 +69,7 @@ function levelOf(
   const found = tag.subarray(at, at + length).lastIndexOf(value)
   if (value.length === 0 || found < 0) return null
   if (id !== 'RVA2') return levelField(name, value, start + at + found)
+  // New numbers might need such zeros; letters never do.
   const isPlain = ((tag[5] ?? 0) & UNSYNCHRONISED) === 0
   return isPlain ? relativeVolumeField(value, start + at + found) : null
 }

@@ -14,7 +14,8 @@ interface TagForm {
   readonly isUnsynchronised: boolean
 }
 
-const UNSYNCHRONISED = 0x80
+/** Flag of a tag with a zero behind each byte that a player might take for the start of a frame of sound. */
+export const UNSYNCHRONISED = 0x80
 /** In version 2.2, compression. */
 const EXTENDED = 0x40
 const FOOTER = 0x10

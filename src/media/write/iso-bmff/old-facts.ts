@@ -36,14 +36,13 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
     return { box, fate: 'lost', reason: SIGNS_OLD_BYTES } as const
   })
   const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
+  const isOnly = isOnlySound(movie, voices)
   const hints = hintTracksOf(movie, voices).map(({ box }) => ({ box, fate: 'lost', reason: HINTS }) as const)
   return [
     ...credentials,
     ...hints,
     ...loudness.map((box) => ({ box, fate: 'lost', reason: OLD_LEVEL }) as const),
-    ...freeItems(movie.box).flatMap(
-      (item) => levelFact(item, isOnlySound(movie, voices)) ?? itemFact(item, voices.length),
-    ),
+    ...freeItems(movie.box).flatMap((item) => (isOnly && levelFact(item)) || itemFact(item, voices.length)),
   ]
 }
 
@@ -56,9 +55,9 @@ function isOnlySound({ tracks }: Movie, [voice]: readonly number[]): boolean {
   return tracks.every(({ handler }, place) => handler !== 'soun' || place === voice)
 }
 
-function levelFact(item: Box, isOnly: boolean): OldFact | null {
+function levelFact(item: Box): OldFact | null {
   const data = childAt(item, 'data')
-  if (!data || !isOnly) return null
+  if (!data) return null
   const at = data.headerBytes + TYPE_BYTES
   const level = levelField(nameOf(item), bodyOf(data).subarray(TYPE_BYTES), data.start + at)
   return level && { box: item, fate: 'rewritten', reason: NEW_LEVEL, level }
@@ -96,7 +95,7 @@ function gaplessItem(item: Box, { donor }: NewTrack): Buffer {
   const children = item.children.map((child) => {
     if (child.type !== 'data') return child.bytes ?? Buffer.alloc(0)
     const text = textOf(child).replace(GAPLESS, `$1${hex(primingTicks, 8)} ${hex(rest, 8)} ${hex(total, 16)}`)
-    return makeBox('data', Buffer.concat([bodyOf(child).subarray(0, 8), Buffer.from(text, 'latin1')]))
+    return makeBox('data', Buffer.concat([bodyOf(child).subarray(0, TYPE_BYTES), Buffer.from(text, 'latin1')]))
   })
   const body = Buffer.concat(children)
   return Buffer.concat([resizedHeader(item, body.length), body])

@@ -4,7 +4,7 @@ import { probe } from '../../../../src/media/probe/probe.js'
 import { ebur128, ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
-import { ape, id3, id3Frame } from '../made-tags.js'
+import { ape, id3, id3Frame, withChunk } from '../made-tags.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -131,6 +131,21 @@ it('renews ID3 in every form, APE and relative volume of an MP3, byte for byte i
   expect(output.subarray(-behind.length).toString('latin1')).toBe(
     behind.toString('latin1').replace('+0.50 dB', '+6.52 dB'),
   )
+})
+
+it.each([
+  ['pcm_s16le', 'pcm-in-place'],
+  ['adpcm_ms', 'chunks'],
+])('renews the ID3 tag of a WAV with %s (%s)', async (codec, writer) => {
+  const path = folder.file(`${codec}.wav`)
+  await ffmpeg(...tone(2, 44_100, 1), '-c:a', codec, path)
+  const tag = id3(id3Frame('TXXX', Buffer.from('\0replaygain_track_gain\0-7.00 dB')))
+  await writeFile(path, withChunk(await readFile(path), 'id3 ', tag))
+  const { plan, part } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe(writer)
+  expect(plan.losses).toEqual([])
+  const [, gain] = /replaygain_track_gain\0(.*) dB/.exec((await readFile(part)).toString('latin1')) ?? []
+  expect(Number(gain)).toBeCloseTo(-7 + HALF_DB, 1)
 })
 
 it('measures the whole track if only a part of it changes', async () => {
