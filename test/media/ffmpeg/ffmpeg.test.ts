@@ -5,8 +5,11 @@ import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
+import { useBareTools } from '../../helpers/loaded-tools/bare-tools.js'
 import { ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { until } from '../../helpers/until.js'
+
+useBareTools()
 
 const RAW = ['-f', 's16le', '-ar', '8000', '-ac', '1']
 
