@@ -61,6 +61,17 @@ describe('an upload', () => {
     expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
   })
 
+  test('that arrived with other bytes is sent again', async ({ server, client, file }) => {
+    const { path, content } = await file(700_000)
+    server.storage.spoiledUploads = 2
+    await client.upload(await client.registerFile({ clientFileId: 'a' }), path)
+    expect(server.calls.upload).toBe(3)
+    expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
+    server.storage.spoiledUploads = 10
+    const error = await errorOf(client.upload(await client.registerFile({ clientFileId: 'b' }), path))
+    expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', message: expect.stringContaining('other bytes') })
+  })
+
   test('reads no more of the response than a response has', async ({ server, connect, file }) => {
     const client = connect({ retry: { limit: 0 } })
     const { path } = await file(10)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
@@ -56,6 +57,7 @@ describe('an upload link', () => {
       const { file_id, file_upload_link } = await client.register('a.wav')
       const answer = await new BlockBlobClient(file_upload_link).uploadData(voice, options)
       expect(answer._response.status).toBe(201)
+      if (!('blockSize' in options)) expect(answer.contentMD5).toEqual(createHash('md5').update(voice).digest())
       await client.start(file_id)
       expect((await client.ended(file_id)).status).toBe('Succeeded')
       const { url } = await client.outputUrl(file_id)

@@ -1,3 +1,4 @@
+import type { Hash } from 'node:crypto'
 import type { RegisteredFile } from '../../contract/index.js'
 import { TransientError } from '../../core/errors.js'
 import { redactText } from '../../core/redact.js'
@@ -12,6 +13,9 @@ const EXPIRED = /expired|signature|authenticat/i
 
 /** Smallest difference that matters to signed links, which live for minutes to hours. */
 const NOTABLE_MS = 2 * 60_000
+
+/** An MD5 in base64 (RFC 1864). */
+const MD5 = /^[A-Za-z0-9+/]{22}==$/
 
 /** The login page of a network or a proxy, sent with a 200. */
 export const HTML_TYPE = /^\s*(text\/html|application\/xhtml\+xml)/i
@@ -31,6 +35,22 @@ export function requireStored(answer: TextAnswer, registered: RegisteredFile, in
     const detail = 'a web page instead of a response of the storage'
     throw new HttpFault({ operation: 'upload', reason: 'bad-answer', detail })
   }
+}
+
+/**
+ * Compares the MD5 that Azure and others return with an upload. Other bytes would be paid for.
+ *
+ * @param md5 of the sent bytes; finished here
+ * @throws {HttpFault} `bad-answer`
+ */
+export function requireSameBytes({ headers }: TextAnswer, md5: Hash): void {
+  const stored = String(headers['content-md5'])
+  if (!MD5.test(stored) || stored === md5.digest('base64')) return
+  throw new HttpFault({
+    operation: 'upload',
+    reason: 'bad-answer',
+    detail: 'the storage has other bytes than were sent',
+  })
 }
 
 function linkRefused(

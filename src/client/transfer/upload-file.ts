@@ -1,3 +1,4 @@
+import { createHash, getFips, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -10,7 +11,7 @@ import { faultError } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
-import { requireStored } from './require-stored.js'
+import { requireSameBytes, requireStored } from './require-stored.js'
 
 /** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
 export interface TransferProgress {
@@ -37,7 +38,8 @@ const EXPECTATION_FAILED = 417
 const WRITTEN_ALREADY: ReadonlySet<number> = new Set([409, 412])
 
 /**
- * Streams a file from disk to its signed upload link. Restarts from the beginning after each fault.
+ * Streams a file from disk to its signed upload link. Restarts from the beginning after each fault, and if the storage
+ * reports the MD5 of other bytes.
  *
  * @param path local file, sent up to its length at the start
  * @throws {TransientError} `ERR_UPLOAD_LINK_EXPIRED` if storage refuses the link
@@ -55,12 +57,14 @@ export async function uploadFile(
   let mayBeStored = false
   let asksFirst = false
   const send = async () => {
+    // A computer in FIPS mode has no MD5.
+    const md5 = getFips() === 0 ? createHash('md5') : undefined
     // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.
     const answer = await context.transport.putStream({
       operation: 'upload',
       url: link.href,
       headers: { 'content-type': 'application/octet-stream', [blockTypeHeader]: 'BlockBlob' },
-      body: Readable.from(bytesOf(path, contentLength, onProgress), { objectMode: false }),
+      body: Readable.from(bytesOf(path, contentLength, md5, onProgress), { objectMode: false }),
       contentLength,
       asksFirst,
       signal,
@@ -69,6 +73,7 @@ export async function uploadFile(
     // A storage that writes a file only once has it from a try whose response was lost.
     if (mayBeStored && WRITTEN_ALREADY.has(answer.status)) return
     requireStored(answer, registered, path)
+    if (md5) requireSameBytes(answer, md5)
   }
   const exchange = async () => {
     try {
@@ -106,12 +111,14 @@ async function fileSize(path: string): Promise<number> {
 async function* bytesOf(
   path: string,
   totalBytes: number,
+  md5: Hash | undefined,
   onProgress: TransferOptions['onProgress'],
 ): AsyncGenerator<Buffer> {
   if (totalBytes === 0) return
   let transferredBytes = 0
   try {
     for await (const chunk of createReadStream(path, { end: totalBytes - 1, highWaterMark: CHUNK_BYTES })) {
+      md5?.update(chunk as Buffer)
       yield chunk as Buffer
       transferredBytes += (chunk as Buffer).length
       onProgress?.({ transferredBytes, totalBytes })

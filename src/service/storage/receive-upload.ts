@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, getFips, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Transform } from 'node:stream'
 import type { FileFolder } from './file-folder.js'
@@ -34,7 +34,13 @@ export async function receiveUpload(
   }
   await assertOpen()
   const sizeBytes = contentLength(request)
-  const through = () => [whole(sizeBytes), ...unaltered(request)]
+  const announcedMd5 = request.headers['content-md5']
+  let md5: string | undefined
+  const through = () => [
+    whole(sizeBytes),
+    // A computer in FIPS mode has no MD5.
+    ...(announcedMd5 === undefined && getFips() !== 0 ? [] : [unaltered(announcedMd5, (found) => (md5 = found))]),
+  ]
 
   switch (address.searchParams.get('comp')) {
     case null:
@@ -62,6 +68,7 @@ export async function receiveUpload(
     ...blobHeaders(),
     etag: `"${randomUUID()}"`,
     'last-modified': new Date().toUTCString(),
+    ...(md5 && { 'content-md5': md5 }),
     'x-ms-request-server-encrypted': 'false',
     'content-length': 0,
   })
@@ -86,19 +93,20 @@ function whole(sizeBytes: number): Transform {
   })
 }
 
-/** Fails at the end if the client sent an MD5 and the bytes have another. */
-function unaltered(request: IncomingMessage): Transform[] {
-  const announced = request.headers['content-md5']
-  if (announced === undefined) return []
-  const md5 = createHash('md5')
-  const check = new Transform({
+/** Computes the MD5 of the bytes. Fails at the end if the client sent another. */
+function unaltered(announced: string | string[] | undefined, onMd5: (md5: string) => void): Transform {
+  const hash = createHash('md5')
+  return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      md5.update(chunk)
+      hash.update(chunk)
       done(null, chunk)
     },
-    flush: (done) => done(md5.digest('base64') === announced ? null : new StorageFault('Md5Mismatch')),
+    flush: (done) => {
+      const md5 = hash.digest('base64')
+      onMd5(md5)
+      done(announced === undefined || announced === md5 ? null : new StorageFault('Md5Mismatch'))
+    },
   })
-  return [check]
 }
 
 /** Aborts when the client disconnects before the response. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
@@ -20,6 +20,8 @@ export class FakeStorage {
   validators = true
   /** False: downloads ignore Range, as some caches do. */
   ranges = true
+  /** So many uploads arrive with another last byte, and the MD5 that the storage answers with is theirs. */
+  spoiledUploads = 0
   readonly #links = new Map<string, Link>()
   readonly #violations: string[]
 
@@ -65,9 +67,21 @@ export class FakeStorage {
       request.resume()
       return { ...errorReply(403, 'Server failed to authenticate the request.') }
     }
-    await pipeline(request, createWriteStream(file.inputPath))
+    const md5 = createHash('md5')
+    const spoiledAt = this.spoiledUploads-- > 0 ? Number(request.headers['content-length']) - 1 : -1
+    const stored = async function* (bytes: AsyncIterable<Buffer>) {
+      let seen = 0
+      for await (const chunk of bytes) {
+        const at = spoiledAt - seen
+        if (at >= 0 && at < chunk.length) chunk[at] = (chunk[at] ?? 0) ^ 1
+        seen += chunk.length
+        md5.update(chunk)
+        yield chunk
+      }
+    }
+    await pipeline(request, stored, createWriteStream(file.inputPath))
     file.uploaded = true
-    return { status: 201 }
+    return { status: 201, headers: { 'content-md5': md5.digest('base64') } }
   }
 
   async get(request: IncomingMessage, file: RemoteFile | undefined): Promise<Reply> {
