@@ -1,5 +1,6 @@
-import { VoxmuxError } from '../core/errors.js'
+import { TransientError, VoxmuxError } from '../core/errors.js'
 import { backoffMs, sleep } from '../core/time.js'
+import type { PollingOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
 import { type HttpFault, httpFaultOf } from './http-fault.js'
 import { type AskedFile, isNotFound, knownStatus, statuses } from './known-status.js'
@@ -79,6 +80,38 @@ export async function resumeStart(file: FileToStart): Promise<StartOutcome> {
     if (isConflict(thrown)) return { fileId, how: 'found-started', status: null }
     throw thrown
   }
+}
+
+/**
+ * Waits for the status that proves a start which only a conflict reported. The conflict may also mean that the storage
+ * has lost the bytes it confirmed, and such a file stays Pending for ever.
+ *
+ * @param untilMs Unix milliseconds after which a Pending file is left
+ * @returns the status; Pending only after `untilMs`
+ * @throws {TransientError} `ERR_START_UNCONFIRMED` after `polling.outageMs`
+ */
+export async function provenStart(
+  { api, fileId, call = {} }: AskedFile,
+  { minMs, maxMs, outageMs }: PollingOptions,
+  untilMs: number = Number.POSITIVE_INFINITY,
+): Promise<FileStatus> {
+  const sinceMs = performance.now()
+  for (let attempt = 0; ; attempt++) {
+    const [entry] = await api.getFilesStatus([fileId], call)
+    if (entry && (entry.status !== 'Pending' || Date.now() >= untilMs)) return entry
+    if (performance.now() - sinceMs >= outageMs) throw unconfirmed(fileId)
+    await sleep(backoffMs(attempt, minMs, maxMs), call.signal)
+  }
+}
+
+function unconfirmed(fileId: string): TransientError {
+  const message = `The service refuses to start file id ${fileId} with a conflict, and does not begin it either.`
+  return new TransientError('ERR_START_UNCONFIRMED', message, {
+    remedies: [
+      'Run the same command again later: it goes on with the same file id, and nothing is paid twice.',
+      'If it stays so, ask the operator of the service whether the bytes of this file id have arrived.',
+    ],
+  })
 }
 
 /** The status if it proves that the file was started, else undefined. */

@@ -15,7 +15,7 @@ import { fileFailed } from './file-failed.js'
 import type { FileStatus } from './file-status.js'
 import type { CallOptions, FileToRegister, StartOptions } from './service-api.js'
 import { openSession, type ServiceSession } from './service-session.js'
-import { type FileToStart, resumeStart, type StartOutcome, startOnce } from './start-once.js'
+import { type FileToStart, provenStart, resumeStart, type StartOutcome, startOnce } from './start-once.js'
 import type { WatchOptions } from './status-watcher.js'
 import { type Downloaded, type DownloadOptions, downloadFile } from './transfer/download-file.js'
 import { outputLink } from './transfer/output-link.js'
@@ -99,6 +99,13 @@ export class VoxmuxClient {
   /** {@link startOnce} after a crash: checks the status first, and starts only an id that has not started. */
   resumeStart(fileId: string, startOptions?: StartOptions, options?: CallOptions): Promise<StartOutcome> {
     return this.#run(options, (call) => resumeStart(this.#fileToStart(fileId, startOptions, call)))
+  }
+
+  /** Waits for the proof of a start that only a conflict reported: see `provenStart`. */
+  provenStart(fileId: string, options?: CallOptions & { readonly untilMs?: number | undefined }): Promise<FileStatus> {
+    return this.#run(options, ({ untilMs, ...call }) =>
+      provenStart(this.#fileToStart(fileId, undefined, call), this.#options.polling, untilMs),
+    )
   }
 
   /** Returns one entry per id, in the given order, for any number of ids. To wait for a file, use {@link waitFor}. */

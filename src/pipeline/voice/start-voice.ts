@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../client/index.js'
+import type { CallOptions, StartOutcome } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
 import type { HeldVoice } from '../../ledger/index.js'
@@ -18,11 +18,19 @@ export class VoiceStart {
   readonly #request: VoiceRequest<unknown>
   readonly #context: VoiceServiceContext
   readonly #held: HeldVoice
+  readonly #waitUntilMs: number | undefined
 
-  constructor(request: VoiceRequest<unknown>, context: VoiceServiceContext, held: HeldVoice) {
+  /** @param waitUntilMs see `VoiceProgress` */
+  constructor(
+    request: VoiceRequest<unknown>,
+    context: VoiceServiceContext,
+    held: HeldVoice,
+    waitUntilMs: number | undefined,
+  ) {
     this.#request = request
     this.#context = context
     this.#held = held
+    this.#waitUntilMs = waitUntilMs
   }
 
   /** @param registered the registration of the file, if it was uploaded in this run */
@@ -31,13 +39,13 @@ export class VoiceStart {
     await this.#reserve(fileId)
     await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
     try {
-      await client.startOnce(fileId, await this.#options(), this.#call())
+      await this.#requireProof(await client.startOnce(fileId, await this.#options(), this.#call()))
       return 'paid-now'
     } catch (error) {
       if (!hasCode(error, 'ERR_START_CONFLICT')) throw error
       this.#leaveFetched(fileId)
       if (registered) await this.#uploadAgain(registered)
-      await client.resumeStart(fileId, await this.#options(), this.#call())
+      await this.#requireProof(await client.resumeStart(fileId, await this.#options(), this.#call()))
       return 'paid-now'
     }
   }
@@ -57,16 +65,24 @@ export class VoiceStart {
     }
     try {
       const client = await this.#context.client()
-      const { how, status } = await client.resumeStart(fileId, await this.#options(), call)
-      // Found by a conflict alone.
-      if (how === 'found-started' && status === null) this.#leaveFetched(fileId)
-      return how === 'started' ? 'paid-now' : 'paid-before'
+      const outcome = await client.resumeStart(fileId, await this.#options(), call)
+      await this.#requireProof(outcome)
+      return outcome.how === 'started' ? 'paid-now' : 'paid-before'
     } catch (error) {
       // The service never had the file, or has deleted it. No paid output is left to download.
       if (!hasCode(error, 'ERR_NOT_FOUND')) throw error
       await this.#context.spending.release(fileId)
       return 'not-there'
     }
+  }
+
+  /** Nothing is committed for a start that only a conflict reported, before the status of the file proves it. */
+  async #requireProof({ how, status, fileId }: StartOutcome): Promise<void> {
+    if (how === 'started' || status !== null) return
+    this.#leaveFetched(fileId)
+    const client = await this.#context.client()
+    const proof = await client.provenStart(fileId, { signal: this.#held.signal, untilMs: this.#waitUntilMs })
+    if (proof.status === 'Pending') throw stillRunning(`at the service, as file id ${fileId}`)
   }
 
   /**

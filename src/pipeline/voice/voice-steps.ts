@@ -39,7 +39,7 @@ export class VoiceSteps<Judged> {
     this.#context = context
     this.#progress = progress
     this.#held = held
-    this.#starts = new VoiceStart(request, context, held)
+    this.#starts = new VoiceStart(request, context, held, progress.waitUntilMs)
   }
 
   /** True if this run downloaded the regenerated audio. */

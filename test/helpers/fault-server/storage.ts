@@ -22,6 +22,8 @@ export class FakeStorage {
   ranges = true
   /** So many uploads arrive with another last byte, and the MD5 that the storage answers with is theirs. */
   spoiledUploads = 0
+  /** True: uploads are confirmed and lost. */
+  losesUploads = false
   readonly #links = new Map<string, Link>()
   readonly #violations: string[]
 
@@ -80,7 +82,7 @@ export class FakeStorage {
       }
     }
     await pipeline(request, stored, createWriteStream(file.inputPath))
-    file.uploaded = true
+    file.uploaded = !this.losesUploads
     return { status: 201, headers: { 'content-md5': md5.digest('base64') } }
   }
 

@@ -49,6 +49,28 @@ describe('a start that a proxy sends twice, for a file whose link is refused the
   })
 })
 
+describe('a voice whose bytes the storage confirms and loses', () => {
+  it('ends each run with an error, and nothing is paid', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.storage.losesUploads = true
+    for (let run = 0; run < 2; run++) {
+      await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({
+        ...{ code: 'ERR_START_UNCONFIRMED', exitCode: 4 },
+        remedies: [expect.stringContaining('again later'), expect.stringContaining('bytes')],
+      })
+    }
+    const late = regenerateVoice(request, pipeline.context, { waitUntilMs: 0 })
+    await expect(late).rejects.toMatchObject({ code: 'ERR_STILL_RUNNING', exitCode: 3 })
+    expect([server.charges, server.calls.registerFile, server.calls.upload]).toEqual([0, 1, 2])
+    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 0 })
+    const [file] = server.files
+    if (file) file.uploaded = true
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+  })
+})
+
 describe('a run that was killed while it started a file', () => {
   /** Leaves the voice as a crash does between the intent to start and the request. */
   const intend = async (
