@@ -28,6 +28,7 @@ import {
   pieceSec,
   planTracks,
   requirePackets,
+  type SentCuts,
   type TrackPlan,
   withinSound,
 } from './plan-tracks.js'
@@ -53,6 +54,8 @@ export interface PlanRequest {
   readonly remote: boolean
   /** Replaces an unchanged output of an older version of the input. The cache may have its parts as they were sent. */
   readonly supersede?: boolean
+  /** The cuts that earlier jobs sent of this file. Their parts are not joined with others, and need not be paid again. */
+  readonly sentBefore?: SentCuts
 }
 
 /** All decisions about a job, made before anything is cut, sent or written. */
@@ -105,7 +108,9 @@ export async function planMedia(
   { signal, maps }: { readonly signal?: AbortSignal | undefined; readonly maps?: VoiceMaps | undefined } = {},
 ): Promise<JobPlan> {
   const { settings } = request
-  const planned = planTracks(media, settings, limits, { maps, apart: request.supersede })
+  const planned = planTracks(media, settings, limits, {
+    ...{ maps, apart: request.supersede, sentBefore: request.sentBefore },
+  })
   const replaced = tracksToReplace(planned, settings)
   const verdicts = judge(media, planned, settings, limits)
   const isFolder = request.output !== undefined && (await namesFolder(request.output, request.cwd))

@@ -2,7 +2,7 @@ import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import type { ClockRange } from '../../media/index.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../../media/media-info.js'
-import type { ChannelPick } from '../../media/voice-cut.js'
+import type { ChannelPick, SampleRange } from '../../media/voice-cut.js'
 import type { TrackChoice } from '../../precheck/choices.js'
 import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
 import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
@@ -49,7 +49,12 @@ export interface PlanTracksOptions {
   readonly maps?: VoiceMaps | undefined
   /** Sends each part by itself, even if handles meet: the cache has some of the parts as they were sent before. */
   readonly apart?: boolean | undefined
+  /** Cuts of earlier jobs, by the index of their audio track. Parts that are one of them are not joined with others. */
+  readonly sentBefore?: SentCuts | undefined
 }
+
+/** Cuts that were sent, by the index of their audio track. */
+export type SentCuts = ReadonlyMap<number, readonly SampleRange[]>
 
 /**
  * Decides which tracks, channels and parts become voice files. A track of which nothing is sent has no pieces.
@@ -60,7 +65,7 @@ export function planTracks(
   media: MediaInfo,
   settings: JobSettings,
   limits: Limits,
-  { maps, apart = false }: PlanTracksOptions = {},
+  { maps, apart = false, sentBefore }: PlanTracksOptions = {},
 ): readonly TrackPlan[] {
   const { recipe, segments, previewSec } = settings
   return selectTracks(media, recipe.track).map((stream) => {
@@ -72,14 +77,18 @@ export function planTracks(
     const asked = previewSec === null ? wanted : previewRanges(wanted, Math.round(previewSec * sampleRate), fileEnd)
     const ranges = rangesToSend(asked, settings, maps?.get(stream.audioIndex), sampleRate)
     const handleSamples = Math.round(recipe.segments.handleSec * sampleRate)
-    const parts = ranges.map((range) => ({ ranges: [range], cut: withHandles(range, handleSamples) }))
-    const sent = apart ? parts : joinMeeting(parts)
+    const parts = ranges.map((range) => ({
+      ranges: [range],
+      cut: openAtEnd(withHandles(range, handleSamples), fileEnd),
+    }))
+    const before = (sentBefore?.get(stream.audioIndex) ?? []).map((cut) => openAtEnd(cut, fileEnd))
+    const sent = apart ? parts : joinMeeting(parts, before)
     const pieces = pickChannels(media, stream, recipe.channels).flatMap((channels) =>
       sent.map(({ ranges, cut }) => ({
         audioIndex: stream.audioIndex,
         channels,
         ranges,
-        cut: openAtEnd(cut, fileEnd),
+        cut,
         chunks: chunkLengths(settings, limits, { stream, channels: pickedChannels(channels, stream) }),
         whenSilent: recipe.channels === 'each' ? ('leave' as const) : ('send' as const),
       })),

@@ -190,12 +190,36 @@ interface Part {
   readonly cut: ClockRange
 }
 
-/** Joins parts whose handles meet, so that the sound between them is sent once. @param parts in order */
-export function joinMeeting(parts: readonly Part[]): readonly Part[] {
+/**
+ * Joins parts whose handles meet, so that the sound between them is sent once.
+ *
+ * @param parts in order
+ * @param sentBefore cuts that were paid for: parts that make up one of them stay as they were sent, and only the others
+ * are joined
+ */
+export function joinMeeting(parts: readonly Part[], sentBefore: readonly ClockRange[] = []): readonly Part[] {
+  let left = parts
+  const kept: Part[] = []
+  for (const cut of [...sentBefore].sort((one, other) => lengthOf(other) - lengthOf(one))) {
+    const inCut = left.filter((part) => isWithin(part.cut, cut))
+    const [whole, ...others] = joined(inCut)
+    if (!whole || others.length > 0 || whole.cut.startSample !== cut.startSample) continue
+    if (whole.cut.endSample !== cut.endSample) continue
+    kept.push(whole)
+    left = left.filter((part) => !inCut.includes(part))
+  }
+  return [...kept, ...joined(left)].sort((one, other) => one.cut.startSample - other.cut.startSample)
+}
+
+function joined(parts: readonly Part[]): readonly Part[] {
   return mergeRanges(parts.map(({ cut }) => cut)).map((cut) => ({
     cut,
     ranges: parts.filter((part) => isWithin(part.cut, cut)).flatMap(({ ranges }) => ranges),
   }))
+}
+
+function lengthOf({ startSample, endSample }: ClockRange): number {
+  return (endSample ?? Number.POSITIVE_INFINITY) - startSample
 }
 
 function isWithin({ startSample }: ClockRange, whole: ClockRange): boolean {

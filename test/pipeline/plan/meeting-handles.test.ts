@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { DEFAULT_RECIPE } from '../../../src/config/preset-schema.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { planJob } from '../../../src/pipeline/plan/plan-job.js'
 import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
@@ -37,4 +38,32 @@ it('regenerates near parts from one voice, and leaves the sound between them as 
       .equals(after.subarray(fromSec * 48_000 * frame, toSec * 48_000 * frame))
   expect([isSame(0, 0.5), isSame(1, 1.2), isSame(2, 3)]).toEqual([true, true, true])
   expect([isSame(0.5, 1), isSame(1.2, 2)]).toEqual([false, false])
+})
+
+it('pays only for what is new if a later job adds a part near those of earlier ones', async () => {
+  const input = await bench.take('speech.wav')
+  const segments = { ...DEFAULT_RECIPE.segments, handleSec: 0.2 }
+  bench.answerWith('-af', 'volume=0.5')
+  const paid = async (output: string, parts: ReturnType<typeof part>[]) => {
+    const request = requestFor(input, { output: bench.folder.file(output), segments: parts, recipe: { segments } })
+    const { event, receipt } = await runJob(request, bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
+    return receipt?.voices.map(({ startSample, endSample, paidSec }) => [
+      ...[startSample / 48_000, endSample / 48_000, paidSec],
+    ])
+  }
+  const [first, second, third, last] = [part(0.5, 1), part(1.3, 1.6), part(1.9, 2.1), part(2.4, null)]
+  expect(await paid('1.wav', [first])).toEqual([[0.3, 1.2, 0.9]])
+  expect(await paid('2.wav', [second, third])).toEqual([[1.1, 2.3, 1.2]])
+  expect(await paid('3.wav', [last])).toEqual([[2.2, 3, 0.8]])
+  expect(await paid('4.wav', [first, second, third, last])).toEqual([
+    [0.3, 1.2, 0],
+    [1.1, 2.3, 0],
+    [2.2, 3, 0],
+  ])
+  expect(await paid('5.wav', [part(0, 0.1), first, second, third])).toEqual([
+    [0, 0.3, 0.3],
+    [0.3, 1.2, 0],
+    [1.1, 2.3, 0],
+  ])
 })

@@ -8,7 +8,7 @@ import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { recipeHash } from '../../plan/job-settings.js'
-import { type JobPlan, type PlanRequest, planJob } from '../../plan/plan-job.js'
+import { type JobPlan, type PlanRequest, planJob, planMedia } from '../../plan/plan-job.js'
 import { rehearse } from '../../plan/rehearse.js'
 import { narrowPlan, planRefusal } from '../../voice/narrow-plan.js'
 import { obtainVoices } from '../../voice/obtain-voices.js'
@@ -16,6 +16,7 @@ import { assemblePart } from '../assembly/assemble-part.js'
 import { copiedOutput } from '../assembly/copied-output.js'
 import { requireCredentials } from '../assembly/sign-part.js'
 import type { Attempt, JobKind, ObtainedAudio, PlannedJob } from '../job-life.js'
+import { sentBefore } from '../sent-before.js'
 
 /** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
 export function fileJob(request: PlanRequest, context: PipelineContext): JobKind {
@@ -25,7 +26,11 @@ export function fileJob(request: PlanRequest, context: PipelineContext): JobKind
       return await context.slots.local.run(async () => {
         // Before it is read, so that the cut notices a file that is replaced from here on. The plan says if it is missing.
         const seen = await quickIdentity(request.input).catch(() => undefined)
-        return plannedFile(await planJob(request, limits, { signal }), request, context, seen)
+        const plan = await planJob(request, limits, { signal })
+        const sent = seen ? await sentBefore(plan, request, seen, context) : new Map()
+        if (sent.size === 0) return plannedFile(plan, request, context, seen)
+        const sparing = { ...request, sentBefore: sent }
+        return plannedFile(await planMedia(plan.media, sparing, limits, { signal }), sparing, context, seen)
       }, signal)
     },
   }
