@@ -17,7 +17,8 @@ interface Token {
 
 /** The token response. Some providers send `expires_in` as text. */
 const tokenAnswerSchema = z.object({
-  access_token: z.string().min(1),
+  // A header can carry nothing else.
+  access_token: z.string().regex(/^[\x21-\x7e]+$/, 'it is empty or has characters that no token has'),
   expires_in: z.union([z.number(), z.string().trim().regex(/^\d+$/).transform(Number)], {
     error: 'it does not state the lifetime of the token in seconds',
   }),

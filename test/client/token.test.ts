@@ -48,6 +48,20 @@ describe('the access token', () => {
     }
   })
 
+  test.for(['a\r\nX-Evil: 1', 'a b', 'tök', ''])(
+    'that no header can carry is named: %j',
+    async (token, { server, client }) => {
+      const body = { access_token: token, expires_in: 3599 }
+      server.fail('token', { kind: 'answer', body }, Number.POSITIVE_INFINITY)
+      const error = await errorOf(client.getFilesStatus(['a']))
+      expect(error).toMatchObject({
+        code: 'ERR_BAD_ANSWER',
+        message: expect.stringContaining('to token (access_token'),
+      })
+      expect(server.calls.getFilesStatus).toBe(0)
+    },
+  )
+
   test('is read if the provider writes its life as text, after a byte order mark', async ({ server, client }) => {
     const { access_token } = (await (
       await fetch(`${server.clientOptions.authUrl}/tenant-1/oauth2/v2.0/token`, {
