@@ -119,14 +119,20 @@ export function startChild(options: ChildOptions): RunningChild {
   return { process: child, ended, stop: () => watch.kill() }
 }
 
-/** Ends a child on abort, on timeout, or when it makes no progress although nothing keeps it waiting. */
+/** Looks without a sign of progress after which a child is given up. */
+const QUIET_LOOKS = 4
+
+/**
+ * Ends a child on abort, on timeout, or when it makes no progress although nothing keeps it waiting. Counts looks and not
+ * time: a computer that was asleep, and a clock that was set, say nothing about the child.
+ */
 class ChildWatch {
   reason: VoxmuxError | undefined
   readonly #child: ChildProcess
   readonly #options: ChildOptions
   readonly #timers: NodeJS.Timeout[] = []
   #killing = false
-  #lastSign = Date.now()
+  #quietLooks = 0
   #lastBytes = 0
 
   constructor(child: ChildProcess, options: ChildOptions) {
@@ -136,12 +142,13 @@ class ChildWatch {
     signal?.addEventListener('abort', this.#onAbort, { once: true })
     if (signal?.aborted) this.#onAbort()
     if (timeoutMs) this.#timers.push(setTimeout(() => this.#giveUp(`did not end within ${timeoutMs} ms`), timeoutMs))
-    if (stallMs > 0) this.#timers.push(setInterval(() => this.#checkStall(stallMs), Math.max(50, stallMs / 4)))
+    if (stallMs > 0)
+      this.#timers.push(setInterval(() => this.#checkStall(stallMs), Math.max(50, stallMs / QUIET_LOOKS)))
     for (const timer of this.#timers) timer.unref()
   }
 
   alive(): void {
-    this.#lastSign = Date.now()
+    this.#quietLooks = 0
   }
 
   kill(): void {
@@ -175,7 +182,8 @@ class ChildWatch {
     const waitsForOurReading = (stdout?.readableLength ?? 0) > 0
     if (waitsForOurInput || waitsForOurReading || bytes !== this.#lastBytes) this.alive()
     this.#lastBytes = bytes
-    if (Date.now() - this.#lastSign >= stallMs) this.#giveUp(`made no progress for ${stallMs} ms`)
+    this.#quietLooks += 1
+    if (this.#quietLooks > QUIET_LOOKS) this.#giveUp(`made no progress for ${stallMs} ms`)
   }
 }
 

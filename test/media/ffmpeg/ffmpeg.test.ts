@@ -2,7 +2,7 @@ import { createHook } from 'node:async_hooks'
 import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
 import { useBareTools } from '../../helpers/loaded-tools/bare-tools.js'
@@ -102,6 +102,24 @@ describe('ffmpeg', () => {
       { stallMs: 400 },
     )
     await expect(running).rejects.toMatchObject({ code: 'ERR_MEDIA_TIMEOUT', exitCode: 4 })
+  })
+
+  it('is not blamed for an hour in which the computer slept or its clock was set', async () => {
+    const path = folder.file('slept.wav')
+    const running = runFfmpeg(
+      {
+        inputs: [{ url: 'anullsrc=r=48000', options: ['-re', '-f', 'lavfi'] }],
+        outputs: [{ url: path, options: ['-t', '2.5', '-f', 'wav', '-stats_period', '60'] }],
+      },
+      { stallMs: 8000 },
+    )
+    let nowMs = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => {
+      nowMs += 3_600_000
+      return nowMs
+    })
+    await running.finally(() => clock.mockRestore())
+    expect((await stat(path)).size).toBeGreaterThan(2 * 48_000)
   })
 
   it('hands on the error of the stream that feeds it, and leaves no ffmpeg that waits for more', async () => {
