@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { type ExitCode, InterruptedError } from '../core/errors.js'
 import { withDeadline } from '../core/with-deadline.js'
 import type { Output } from './output/output.js'
@@ -7,7 +8,7 @@ export interface Interruption {
   readonly signal: AbortSignal
   /** The error of an aborted command, whatever its last fault was. */
   readonly error: (cause: unknown) => InterruptedError
-  /** Replaces the effect of SIGHUP, which then no longer stops the process. Daemons reload on it. */
+  /** Replaces the effect of SIGHUP, but for a terminal that is closed, which stops the process. Daemons reload on it. */
   readonly onHangUp: (handler: () => void) => void
 }
 
@@ -17,6 +18,7 @@ const SIGNALS =
 /** Turns the first Ctrl-C into an abort, which lets every stage clean up. The second one exits at once. */
 export function watchInterruption(output: Output): Interruption {
   const controller = new AbortController()
+  const wasInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
       output.fail(new InterruptedError())
@@ -30,9 +32,19 @@ export function watchInterruption(output: Output): Interruption {
     signal: controller.signal,
     onHangUp: (handler) => {
       process.off('SIGHUP', stop)
-      process.on('SIGHUP', handler)
+      process.on('SIGHUP', () => (wasInTerminal && !isInTerminal() ? stop('SIGHUP') : handler()))
     },
     error: (cause) => (cause instanceof InterruptedError ? cause : new InterruptedError('Interrupted.', { cause })),
+  }
+}
+
+/** False once the window of the terminal is closed, which sends SIGHUP too. */
+function isInTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'))
+    return true
+  } catch {
+    return false
   }
 }
 

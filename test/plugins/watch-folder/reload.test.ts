@@ -1,5 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { until } from '../../helpers/until.js'
 import { watchBench } from './watch-bench.js'
 
 describe('voxmux watch, while its configuration changes', () => {
@@ -36,5 +37,22 @@ describe('voxmux watch, while its configuration changes', () => {
         new RegExp(`"status":"rejected".*/${folder}/bad\\.wav|/${folder}/bad\\.wav.*"status":"rejected"`),
       )
     }
+  })
+
+  it.skipIf(process.platform !== 'linux')('ends when its terminal is closed, which is a hang-up too', async () => {
+    const pidFile = bench.workshop.path('pid')
+    const terminal = ['sh', '-c', `exec script -qfec "echo \\$\\$ >${pidFile}; exec $*" /dev/null`, 'sh']
+    const daemon = bench.watchThrough(terminal)
+    await daemon.until(/"event":"watching"/)
+    const stat = `/proc/${readFileSync(pidFile, 'utf8').trim()}/stat`
+    daemon.child.kill('SIGKILL')
+    const isRunning = () => {
+      try {
+        return !/\) Z /.test(readFileSync(stat, 'utf8'))
+      } catch {
+        return false
+      }
+    }
+    await until(() => !isRunning())
   })
 })
