@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix, resolve, sep } from 'node:path'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import { isWebAddress, shownInput } from '../../src/pipeline/web-address.js'
 
 /** Text of a playlist: a few megabytes for a day of short segments. */
 const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
@@ -16,6 +17,11 @@ export class PackageFolder {
 
   /** The folder of a playlist, and the playlist's name in it. @throws {UsageError} ERR_INPUT_MISSING */
   static async around(playlist: string): Promise<{ folder: PackageFolder; master: string }> {
+    if (isWebAddress(playlist)) {
+      throw new UsageError('ERR_INPUT_MISSING', `${shownInput(playlist)} is an address and not a file.`, {
+        remedies: ['Download the package, and name its master playlist on this machine.'],
+      })
+    }
     const path = resolve(playlist)
     const found = await stat(path).catch(() => null)
     if (!found?.isFile()) {

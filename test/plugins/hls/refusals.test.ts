@@ -139,3 +139,11 @@ describe('a package is refused, with a reason, and nothing appears, where there 
     })
   })
 })
+
+it('an address is named as one, without its signature', async () => {
+  const refused = regenerateHls('https://example.com/a/master.m3u8?sig=secret', folder.file('none'))
+  await expect(refused).rejects.toMatchObject({
+    ...{ code: 'ERR_INPUT_MISSING', exitCode: 2 },
+    message: 'https://example.com/a/master.m3u8?[redacted] is an address and not a file.',
+  })
+})
