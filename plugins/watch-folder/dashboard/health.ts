@@ -1,6 +1,8 @@
 import { access, constants } from 'node:fs/promises'
 import { toVoxmuxError } from '../../../src/core/errors.js'
 import { withDeadline } from '../../../src/core/with-deadline.js'
+import { requireFreeSpace } from '../../../src/pipeline/output/free-space.js'
+import { LEAST_OUTPUT_BYTES } from '../../../src/pipeline/plan/plan-job.js'
 import type { OperatorView } from './operator-view.js'
 
 /** One condition of readiness. */
@@ -18,7 +20,7 @@ const NOT_WATCHING = {
   stopping: 'stopping: nothing more is taken',
 } as const
 
-/** Checks that new files would be processed: the daemon watches, store and folders respond, nothing is paused. */
+/** Checks that new files would be processed: the daemon watches, store, folders and disks respond, nothing is paused. */
 export async function examineReadiness(view: OperatorView): Promise<readonly HealthCheck[]> {
   const groups = new Set(view.daemon.folders.map(({ group }) => group))
   return Promise.all([
@@ -37,10 +39,15 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
       if (pause) throw new Error(`paused: ${pause.reason}`)
       return 'open'
     }),
-    ...view.daemon.folders.map(({ path, state, reason }) =>
+    ...view.daemon.folders.map(({ path, out, state, reason }) =>
       checked(path, async () => {
         if (state !== 'watching') throw new Error(reason ?? state)
         await access(path, constants.R_OK)
+        const disk = await access(out).then(
+          () => out,
+          () => path,
+        )
+        await requireFreeSpace(new Map([[disk, LEAST_OUTPUT_BYTES]]))
         return state
       }),
     ),

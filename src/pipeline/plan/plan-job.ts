@@ -83,8 +83,8 @@ export interface JobPlan {
   readonly workBytes: number
 }
 
-/** Extra space for indices, receipts and file system overhead. */
-const SPARE_BYTES = 32 * 1024 ** 2
+/** Extra space for indices, receipts and file system overhead. No output is planned with less. */
+export const LEAST_OUTPUT_BYTES = 32 * 1024 ** 2
 
 /**
  * Plans a job: probes the file, chooses tracks, channels and parts, judges them, and decides the output. Reads the
@@ -140,9 +140,9 @@ export async function planMedia(
     notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(written.media, track))],
     paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
-    outputBytes: media.sizeBytes + sendBytes + SPARE_BYTES,
+    outputBytes: media.sizeBytes + sendBytes + LEAST_OUTPUT_BYTES,
     // Cuts and regenerated audio, each packed and as raw samples; and the samples with a lower bed.
-    workBytes: (settings.recipe.bed === 'keep' ? 4 : 5) * sendBytes + SPARE_BYTES,
+    workBytes: (settings.recipe.bed === 'keep' ? 4 : 5) * sendBytes + LEAST_OUTPUT_BYTES,
   }
 }
 

@@ -1,13 +1,17 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { type OperatorSide, openOperatorSide } from '../../../../plugins/watch-folder/open-operator-side.js'
 import { silentLogger } from '../../../../src/core/logger.js'
 import { type Ledger, openLedger } from '../../../../src/ledger/index.js'
 import { queuedRecordOf, queuedState } from '../../../../src/pipeline/queue/queued-file.js'
+import { NO_MOUNTS } from '../../../helpers/system/mount-space.js'
 import { requestFor } from '../../../helpers/test-pipeline.js'
+import { until } from '../../../helpers/until.js'
 import { folderView, StagedDaemon } from './dashboard-bench.js'
 
 let folder: string
@@ -69,6 +73,25 @@ describe('/readyz', () => {
       `${away.path}: Is the share mounted?`,
       expect.stringMatching(`^${gone.path}: ENOENT`),
     ])
+  })
+
+  it.skipIf(NO_MOUNTS)('answers 503 while the disk of the outputs is full', async () => {
+    const out = join(folder, 'out')
+    await mkdir(out)
+    const command = 'mount -t tmpfs -o size=1m full "$0" && touch "$0/.ready" && exec sleep infinity'
+    const disk = spawn('unshare', ['--user', '--map-root-user', '--mount', 'sh', '-c', command, out])
+    onTestFinished(() => void disk.kill('SIGKILL'))
+    const small = `/proc/${disk.pid}/root${out}`
+    await until(() => existsSync(join(small, '.ready')))
+    const view = await watched('in', { out: small })
+    daemon.folders = [view]
+    await side.ready()
+    expect(await readiness()).toEqual([
+      503,
+      expect.stringMatching(`^${view.path}: Not enough space in ${small}: 34 MB`),
+    ])
+    daemon.folders = [{ ...view, out: join(folder, 'none yet') }]
+    expect(await readiness()).toEqual([200])
   })
 
   it('answers 503 while the intake is paused, of all or of a folder of its own', async () => {
