@@ -45,10 +45,11 @@ export function findBlock(
   if (values.length === 0) return { place: unjudged, isLost: false }
   const least = Math.round(LEAST_COMPARED_SEC * sampleRate)
   const leadIn = leadInSamples(voice, atSample)
-  const left = Math.min(leadIn, Math.max(0, window.length - least))
-  const behind = locate(window.subarray(left), values.subarray(left), sampleRate)
+  // Almost all of the block lies in the lead-in. Its rest may fit best some periods of a voice away.
+  if (leadIn > 0 && window.length - leadIn < least) return { place: unjudged, isLost: false }
+  const behind = locate(window.subarray(leadIn), values.subarray(leadIn), sampleRate)
   // All of the sound may lie in the lead-in.
-  const isBlind = left > 0 && !(behind.match >= LEAST_MATCH)
+  const isBlind = leadIn > 0 && !(behind.match >= LEAST_MATCH)
   const { lag, match } = isBlind ? locate(window, values, sampleRate) : behind
   const isVague = codec === MODELLED && match < CLEAR_MATCH && Math.abs(lag) < SOME_PERIODS_SEC * sampleRate
   if (isVague && match >= LEAST_MATCH) return { place: unjudged, isLost: false }

@@ -9,14 +9,17 @@ const LENGTH = 2205
 const voice = {
   audioIndex: 0,
   format: { sampleRate: RATE, channels: 1, channelLayout: 'mono', sample: 'f32' },
-  skippedSamples: 0,
 } as unknown as MuxedVoice
 
 /** The place of what an encoder made of the first 50 ms of a sound, as found in that sound. */
-function placeOf(sound: (at: number) => number, encoded: (at: number) => number, codec?: string) {
+function placeOf(
+  sound: (at: number) => number,
+  encoded: (at: number) => number,
+  { codec, skippedSamples = 0 }: { readonly codec?: string; readonly skippedSamples?: number } = {},
+) {
   const values = Float64Array.from({ length: LENGTH + 2 * REACH }, (_, at) => (at < REACH ? 0 : sound(at - REACH)))
   const window = Float64Array.from({ length: LENGTH }, (_, at) => encoded(at))
-  return findBlock(voice, { at: 'start', atSample: 0, values }, window, codec)
+  return findBlock({ ...voice, skippedSamples }, { at: 'start', atSample: 0, values }, window, codec)
 }
 
 const beep = (at: number) => Math.sin((2 * Math.PI * 441 * at) / RATE)
@@ -47,6 +50,13 @@ it.each([
 ])('judges what %s made of a voice, whose waves fit best %i samples later, to be %s late', (codec, shift, offset) => {
   const sound = (at: number) => Math.sin(at * at * 1e-5) * swelling(at, 600)
   const other = (at: number) => (at < shift ? 0 : 0.8 * sound(at - shift)) + 0.3 * Math.sin(at * at * 1e-2)
-  const { place, isLost } = placeOf(sound, other, codec)
+  const { place, isLost } = placeOf(sound, other, { codec })
   expect({ offset: place.offsetSamples, isLost }).toEqual({ offset, isLost: false })
+})
+
+it('leaves a block unjudged if almost all of it lies in the lead-in of the encoder', () => {
+  // A voice of 120 Hz fits at every 8 ms, and the noise of the encoder chooses the place.
+  const buzz = (at: number) => Math.sin((2 * Math.PI * 120 * at) / RATE) * swelling(at, 600)
+  const { place, isLost } = placeOf(buzz, (at) => buzz(at + 735), { skippedSamples: 1024 })
+  expect({ offset: place.offsetSamples, isLost }).toEqual({ offset: null, isLost: false })
 })
