@@ -33,20 +33,24 @@ interface FoundBlock {
 /**
  * Finds a decoded block in the fed sound. Every lag then explains the same decoded samples. The noise of the encoder
  * differs from place to place, but it cannot make one period of a tone look better than another.
+ *
+ * @param window the decoded block; shorter if the decoded sound ends in it, which its length is to judge
  */
 export function findBlock(
   voice: MuxedVoice,
-  { at, atSample, values }: SyncSample,
+  { at, atSample, values: all }: SyncSample,
   window: Float64Array,
   codec?: string,
 ): FoundBlock {
   const { sampleRate } = voice.format
   const unjudged = { at, atSample, offsetSamples: null }
-  if (values.length === 0) return { place: unjudged, isLost: false }
+  const values = all.subarray(0, window.length + 2 * syncReach(sampleRate))
+  if (all.length === 0) return { place: unjudged, isLost: false }
   const least = Math.round(LEAST_COMPARED_SEC * sampleRate)
   const leadIn = leadInSamples(voice, atSample)
-  // Almost all of the block lies in the lead-in. Its rest may fit best some periods of a voice away.
-  if (leadIn > 0 && window.length - leadIn < least) return { place: unjudged, isLost: false }
+  const isWhole = leadIn === 0 && values.length === all.length
+  // Almost all of the block lies in the lead-in or behind the end. Its rest may fit best some periods of a voice away.
+  if (!isWhole && window.length - leadIn < least) return { place: unjudged, isLost: false }
   const behind = locate(window.subarray(leadIn), values.subarray(leadIn), sampleRate)
   // All of the sound may lie in the lead-in.
   const isBlind = leadIn > 0 && !(behind.match >= LEAST_MATCH)

@@ -30,12 +30,16 @@ export function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
 
 /** Finds a voice in what was decoded. @param moved samples by which the picture moved against the file's zero */
 export function findVoice(windows: SyncWindows, voice: MuxedVoice, moved: number, codec?: string): TrackReadBack {
-  const found = voice.syncSamples.map((sample, place) =>
-    findBlock(voice, sample, Float64Array.from(windows.window(place)), codec),
-  )
+  const sampleCount = windows.sampleCount - moved
+  // A decoder returns more than the track states, and a voice may have sound there.
+  const stated = voice.splice?.kind === 'spliced' ? sampleCount : Math.min(sampleCount, voice.sampleCount)
+  const found = voice.syncSamples.map((sample, place) => {
+    const decoded = windows.window(place).subarray(0, Math.max(0, stated - sample.atSample))
+    return findBlock(voice, sample, Float64Array.from(decoded), codec)
+  })
   return {
     audioIndex: voice.audioIndex,
-    sampleCount: windows.sampleCount - moved,
+    sampleCount,
     places: found.map(({ place }) => place),
     lost: found.flatMap(({ place, isLost }) => (isLost ? [place.at] : [])),
     unlike: unlikeProbes(voice, windows),
