@@ -7,10 +7,13 @@ import { waveChunks } from '../wave-chunks.js'
 /** Floating point of the program Cool Edit. ffmpeg takes integers for it that do not fill the bytes of a sample. */
 const MISREAD: ReadonlySet<string> = new Set(['pcm_f24le', 'pcm_f16le'])
 
+const UNFILLED = 'do not fill their bytes, and ffmpeg cannot tell their type'
+const RIFX_FAULT = 'have their high byte first (RIFX), and ffmpeg decodes them as noise'
 const CAF_REMEDY = 'Write them as 24 bits first, on a Mac: `afconvert -f caff -d LEI24 in.caf out.caf`.'
 
 /**
- * The refusal of a WAV or CAF whose samples ffmpeg decodes as noise, such as 24 bits in 32; undefined for any other file.
+ * The refusal of a WAV or CAF whose samples ffmpeg decodes as noise, such as 24 bits in 32, or a WAV of the kind RIFX;
+ * undefined for any other file.
  *
  * @param head the first bytes of the file
  */
@@ -24,6 +27,8 @@ export async function misreadSamples(
   if (track) return refusal(path, track.audioIndex, waveRemedy(4))
   if (media.container === 'caf' && isWider(media, cafFrame(head))) return refusal(path, 0, CAF_REMEDY)
   if (media.container !== 'wav') return undefined
+  const [, kind] = /^pcm_([sf]\d+)le$/.exec(audioStreams(media)[0]?.codec ?? '') ?? []
+  if (kind && isRifx(head)) return refusal(path, 0, rifxRemedy(kind), RIFX_FAULT)
   const frame = await waveFrame(file)
   return frame && isWider(media, frame) ? refusal(path, 0, waveRemedy(frame.bytes / frame.channels)) : undefined
 }
@@ -50,6 +55,11 @@ async function waveFrame(file: FileHandle): Promise<Frame | undefined> {
   return { bytes: fields.readUInt16LE(WAVE.blockAlign), channels: fields.readUInt16LE(WAVE.channels) }
 }
 
+/** True for a WAV that writes the high byte of a value first. ffmpeg takes the other one for it. */
+function isRifx(head: Buffer): boolean {
+  return head.toString('latin1', 0, 4) === 'RIFX'
+}
+
 /**
  * True if a sample has more bytes than ffmpeg reads, which goes by its bits alone. A header with too small a frame is wrong
  * about the frame: ffmpeg reads such files right.
@@ -65,10 +75,15 @@ function waveRemedy(bytes: number): string {
   return `Write them as 24 bits first: \`${read} -map_metadata 0 -c:a pcm_s24le out.wav\`, and listen.`
 }
 
-function refusal(path: string, audioIndex: number, remedy: string): PrecheckError {
-  return new PrecheckError(
-    'ERR_UNSUPPORTED_CODEC',
-    `The samples of audio track ${audioIndex} of ${path} do not fill their bytes, and ffmpeg cannot tell their type.`,
-    { input: path, errorCode: -7, errorName: 'UnsupportedCodec', remedies: [remedy] },
-  )
+function rifxRemedy(kind: string): string {
+  return `Turn their bytes round first: \`ffmpeg -c:a pcm_${kind}be -i in.wav -map_metadata 0 -c:a pcm_${kind}le out.wav\`.`
+}
+
+function refusal(path: string, audioIndex: number, remedy: string, fault = UNFILLED): PrecheckError {
+  return new PrecheckError('ERR_UNSUPPORTED_CODEC', `The samples of audio track ${audioIndex} of ${path} ${fault}.`, {
+    input: path,
+    errorCode: -7,
+    errorName: 'UnsupportedCodec',
+    remedies: [remedy],
+  })
 }
