@@ -76,6 +76,8 @@ export interface AudioStreamInfo extends StreamBase {
   readonly kind: 'audio'
   /** The packets cannot be decoded without a key. */
   readonly isEncrypted?: true
+  /** The index of the file states no times for a part of the packets. */
+  readonly isUntimed?: true
   /** Place among the audio streams: `0:a:N`, what `--track N` counts. */
   readonly audioIndex: number
   readonly sampleRate: number

@@ -26,6 +26,8 @@ export interface SubjectTrack {
   readonly codec: string | null
   /** The packets cannot be decoded without a key. */
   readonly isEncrypted?: boolean | undefined
+  /** The file states no times for a part of the packets. */
+  readonly isUntimed?: boolean | undefined
   readonly sampleRate: number
   readonly channels: number
   readonly channelLayout: string | null
@@ -96,9 +98,9 @@ export function subjectOfVoice(voice: {
 
 /** Extracts the facts that the rules need from an audio stream. */
 export function subjectTrack(stream: AudioStreamInfo): SubjectTrack {
-  const { audioIndex, codec, isEncrypted, sampleRate, channels, channelLayout, language, title } = stream
+  const { audioIndex, codec, isEncrypted, isUntimed, sampleRate, channels, channelLayout, language, title } = stream
   return {
-    ...{ audioIndex, codec, isEncrypted, sampleRate, channels, channelLayout, language, title },
+    ...{ audioIndex, codec, isEncrypted, isUntimed, sampleRate, channels, channelLayout, language, title },
     bitDepth: stream.bitsPerSample,
     isDefault: stream.dispositions.includes('default'),
   }

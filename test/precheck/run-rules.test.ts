@@ -45,6 +45,7 @@ const CASES: readonly [number, Subject, Limits, string][] = [
   [-5, withTrack({ bitDepth: 32 }), { maxBitDepth: 24 }, '32 bits per sample, at most 24 are accepted.'],
   [-6, withTrack({ sampleRate: 4000 }), { minSampleRate: 8000 }, 'Sample rate 4 kHz, at least 8 kHz is required.'],
   [-7, withTrack({ isEncrypted: true }), {}, 'It is encrypted, so its sound cannot be read.'],
+  [-2, withTrack({ isUntimed: true }), {}, 'The index of the file states no times for a part of it.'],
   [-7, withTrack({ codec: null }), {}, 'Its codec has no known decoder.'],
   [-7, withTrack({ codec: 'dts' }), { codecs: ['aac', 'flac'] }, 'Codec dts, accepted are aac, flac.'],
   [

@@ -20,8 +20,9 @@ import { joinedBlocks } from './misread/joined-blocks.js'
 import { misreadSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
+import { withUntimedSound } from './misread/untimed-sound.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
-import { isFragmented, isUntimed, mayJump, movieTracks } from './movie/movie-tracks.js'
+import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { startsApart } from './starts-apart.js'
 import { onSound } from './vorbis-start.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
@@ -67,8 +68,6 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const missing = await missingEnd({ path: absolute, file, sizeBytes, container })
   if (missing) throw unreadable(`${path} is truncated: its last ${missing} are missing`, { input: path })
   if (edits.kind === 'complex') throw complexEdits(path, edits.why)
-  if (movie.some(isUntimed))
-    throw unreadable(`The index of ${path} states no times for a part of its sound`, { input: path })
   if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
   const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
   if (jump) throw clockJumps(path, path, jump)
@@ -82,7 +81,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
     await encryptedStreams(file, movie, answer),
   )
-  const packed = withPackedFrames(await withoutMisreadTags(stated, file), movie)
+  const packed = withUntimedSound(withPackedFrames(await withoutMisreadTags(stated, file), movie), movie)
   const media = movie.length > 0 ? await behindLeadIn(packed) : packed
   const refusal =
     startsApart(path, media) ??

@@ -60,6 +60,12 @@ const encrypted: Rule = {
   remedies: ['Export it again without copy protection, or choose another track with --track.'],
 }
 
+/** -2: a reader would let the sound of those packets overlap. */
+const untimed: Rule = {
+  ...trackRule(-2, ({ isUntimed }) => (isUntimed ? 'the index of the file states no times for a part of it' : null)),
+  remedies: ['Copy or download the file again, or choose another track with --track.'],
+}
+
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
@@ -67,6 +73,7 @@ function capitalized(text: string): string {
 /** Requirements for each track. */
 export const AUDIO_RULES: readonly Rule[] = [
   encrypted,
+  untimed,
   unsupportedCodec,
   tooManyChannels,
   qualityTooHigh,

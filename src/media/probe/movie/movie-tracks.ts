@@ -55,20 +55,6 @@ export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
   return runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
 }
 
-/** Sound may lose as much without a refusal. */
-const LEAST_UNTIMED_SEC = 0.1
-
-/**
- * True if the durations of a sound's samples end early. ffmpeg gives the rest the last of them. If that is of an
- * incomplete frame, their sound overlaps.
- */
-export function isUntimed({ handler, runs, sampleCount, ticksPerSec }: MovieTrack): boolean {
-  const [first, last] = [runs[0], runs.at(-1)]
-  if (handler !== 'soun' || !first || !last) return false
-  const untimed = sampleCount - runs.reduce((sum, { count }) => sum + count, 0)
-  return untimed * (first.ticks - last.ticks) > LEAST_UNTIMED_SEC * ticksPerSec
-}
-
 /** True if all packets of sound lie in fragments. */
 export function isFragmented(tracks: readonly MovieTrack[]): boolean {
   const sound = tracks.filter(({ handler }) => handler === 'soun')
