@@ -74,7 +74,7 @@ class BoxCensus {
     if (box.type === 'mvhd' && this.#isRetimed) return [rewritten(path, start, length, 'duration of the sound')]
     const reason = isOfVoice || this.#own.has(box) ? NEW_BOXES[box.type] : undefined
     if (reason !== undefined) return [rewritten(path, start, length, reason)]
-    if (PLACES.has(box.type)) return [rewritten(path, start, length, 'places in the file')]
+    if (PLACES.has(box.type) || path === 'moov/gps ') return [rewritten(path, start, length, 'places in the file')]
     if (box.type === 'mdat') return [this.#dataEntry(box, path)]
     if (box.children.length === 0) return [kept(path, start, length)]
     return this.#familyOf(box, path)

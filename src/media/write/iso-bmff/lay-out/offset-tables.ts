@@ -19,6 +19,7 @@ export function offsetTables(
   const tables = [
     ...kept.flatMap(({ stbl }) => chunkTable(stbl, wide, replacements)),
     ...kept.flatMap(({ stbl }) => childrenOf(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),
+    ...childrenOf(movie.box, 'gps ').map((box) => dashcamTable(box, replacements)),
   ]
   for (const top of structure.boxes) {
     if (top.type === 'moof') continue
@@ -69,6 +70,20 @@ export function moveAuxiliary(bytes: Buffer, { headerBytes }: Box, move: (offset
     else bytes.writeUInt32BE(moved, at)
   }
   return true
+}
+
+/** The places of a dashcam's GPS blocks, with their lengths: they lie in the media data, between the packets. */
+function dashcamTable(box: Box, into: Replacements): OffsetTable {
+  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  into.set(box, [bytes])
+  const fill = ({ mapped }: Sheet) => {
+    for (let at = box.headerBytes + 8; at + 8 <= bytes.length; at += 8) {
+      const moved = mapped(bytes.readUInt32BE(at))
+      if (moved !== undefined && moved <= 0xffff_ffff) bytes.writeUInt32BE(moved, at)
+    }
+    return true
+  }
+  return { box, fill }
 }
 
 /** Fills in all offsets; returns the boxes that need wider fields. */
