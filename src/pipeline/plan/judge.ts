@@ -43,9 +43,16 @@ function voices(media: MediaInfo, tracks: readonly TrackPlan[], limits: Limits):
         durationSec: longestSec(pieceSec(media, stream, piece), piece),
         encoding: cutEncoding(stream, channels),
       })
-      return runRules(subject, limits)
+      const found = runRules(subject, limits)
+      return tracks.length > 1 ? found.map((verdict) => naming(stream.audioIndex, verdict)) : found
     }),
   )
+}
+
+/** A verdict that names its track, as that of a whole file does. */
+function naming(audioIndex: number, verdict: Verdict): Verdict {
+  const { message } = verdict
+  return { ...verdict, message: `Audio track ${audioIndex}: ${message.charAt(0).toLowerCase()}${message.slice(1)}` }
 }
 
 /** The longest part that is sent, because a long voice is divided. */

@@ -177,7 +177,7 @@ function notes(
   return [
     ...moved,
     ...streams.flatMap((stream) => {
-      if (!isNewStream(stream)) return []
+      if (!isNewStream(stream)) return undecodedNote(stream)
       if (stream.fate === 'added') return [addedNote(stream, container)]
       const where = `Audio track ${stream.input.audioIndex}`
       const drift = stream.input.followsDrift ? [`${where} is stretched a little, because its clock drifts.`] : []
@@ -189,6 +189,13 @@ function notes(
       return [`${codec}: it is re-encoded from start to end${splice ? `, because ${splice}` : ''}.`, ...drift]
     }),
   ]
+}
+
+/** Spatial sound of a phone (APAC), beside the stereo track that changes: ffmpeg passes it over, and players may not. */
+function undecodedNote({ input, fate }: PlannedStream): readonly string[] {
+  if (fate !== 'copied' || input.kind !== 'audio' || input.codec !== null) return []
+  const name = `Audio track ${input.audioIndex}${input.codecTag === null ? '' : ` (${input.codecTag})`}`
+  return [`${name} keeps the old sound, because ffmpeg cannot decode it. A player that can may play it instead.`]
 }
 
 function addedNote({ input, encoding, dispositions, title }: NewStream, container: string): string {
