@@ -14,6 +14,8 @@ export interface Pipes {
   readonly inputs: readonly string[]
   readonly output: string | undefined
   readonly toStdout: boolean
+  /** A text with the words stdin and stdout in place of those files. */
+  readonly named: (text: string) => string
   /** Writes the finished file to stdout, if it goes there. */
   readonly deliver: () => Promise<void>
   readonly close: () => Promise<void>
@@ -40,7 +42,7 @@ export async function openPipes(
   if (format !== undefined && !toStdout)
     throw wrong('--format is for `-o -` alone.', 'Name the format by the extension of --output.')
   if (!fromStdin && !toStdout)
-    return { inputs: input, output, toStdout, deliver: async () => {}, close: async () => {} }
+    return { inputs: input, output, toStdout, named: (text) => text, deliver: async () => {}, close: async () => {} }
   if (input.length > 1) throw wrong('A pipe takes one file, and several inputs are named.', 'Name one input.')
   if (fromStdin && process.stdin.isTTY)
     throw wrong('Nothing is piped into stdin.', 'For example: ffmpeg … -f wav - | voxmux run - -o out.wav')
@@ -53,8 +55,8 @@ export async function openPipes(
   const folder = await makeProcessFolder(join(stateDir, 'pipes'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {
-    const inputs = fromStdin ? [join(folder, 'stdin')] : input
-    if (fromStdin) await pipeline(process.stdin, createWriteStream(join(folder, 'stdin'), { mode: 0o600 }), { signal })
+    const read = join(folder, 'stdin')
+    if (fromStdin) await pipeline(process.stdin, createWriteStream(read, { mode: 0o600 }), { signal })
     const made = join(folder, `stdout.${extension}`)
     const deliver = async () => {
       if (!toStdout) return
@@ -62,7 +64,8 @@ export async function openPipes(
         throw (cause as NodeJS.ErrnoException).code === 'EPIPE' ? readerGone(cause) : cause
       })
     }
-    return { inputs, output: toStdout ? made : output, toStdout, deliver, close }
+    const named = (text: string) => text.replaceAll(made, 'stdout').replaceAll(read, 'stdin')
+    return { inputs: fromStdin ? [read] : input, output: toStdout ? made : output, toStdout, named, deliver, close }
   } catch (error) {
     await close()
     throw error

@@ -118,6 +118,16 @@ export function toVoxmuxError(thrown: unknown, input?: string): VoxmuxError {
   })
 }
 
+/** The same error in other words, such as the user's own name for a file. */
+export function reworded(error: VoxmuxError, reword: (text: string) => string): VoxmuxError {
+  if (error instanceof InterruptedError) return error
+  const Kind = error.constructor as new (code: ErrorCode, message: string, options: VoxmuxErrorOptions) => VoxmuxError
+  return new Kind(error.code, reword(error.message), {
+    ...{ ...error, cause: error.cause },
+    remedies: error.remedies.map(reword),
+  })
+}
+
 /** True if closing failed too after a fault, as on a share that is gone. Node 20 has no class for it. */
 function isSuppressing(thrown: unknown): thrown is Error & { readonly suppressed: unknown } {
   return thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown

@@ -42,6 +42,12 @@ it('says that the reader of stdout ended too soon', () => {
   expect(status).toBe(2)
 })
 
+it('names stdin in a plan', () => {
+  const line = `${process.execPath} ${CLI_PATH} run - -o out.wav --dry-run < ${shop.take('speech.wav')}`
+  const { stdout } = spawnSync('bash', ['-c', line], { ...options(), encoding: 'utf8' })
+  expect(stdout).toContain(`stdin → ${shop.path('out.wav')}\n`)
+})
+
 it.each([
   [['-'], 'has no place for its output'],
   [['-', 'speech.wav', '-o', '-'], 'A pipe takes one file'],

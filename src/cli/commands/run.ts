@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
-import type { Colors } from 'picocolors/types.js'
 import type { Config } from '../../config/index.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
 import { sortableId } from '../../ledger/index.js'
-import type { FileEvent } from '../../pipeline/events.js'
 import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { exitCodeOf, runJobs } from '../../pipeline/job/run-jobs.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
@@ -17,7 +15,7 @@ import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../argumen
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
-import { fileLine } from '../output/file-line.js'
+import { type FileLine, fileLine } from '../output/file-line.js'
 import { createReporter } from '../output/reporter.js'
 import { summary } from '../output/summary.js'
 import { openPipes, type Pipes } from '../pipes.js'
@@ -50,8 +48,14 @@ export const command = defineCommand({
   run: async (args, context) => {
     const config = await loadConfig(args, flagsOf(args), context)
     const pipes = await openPipes(args, config.stateDir, context)
+    const { note, print } = context.output
+    const output = {
+      ...context.output,
+      note: (text: string) => note(pipes.named(text)),
+      print: (text: string) => print(pipes.named(text)),
+    }
     try {
-      const exitCode = await regenerate({ ...args, output: pipes.output }, pipes, config, context)
+      const exitCode = await regenerate({ ...args, output: pipes.output }, pipes, config, { ...context, output })
       if (exitCode === 0 && !args['dry-run']) await pipes.deliver()
       return exitCode
     } finally {
@@ -77,7 +81,7 @@ async function regenerate(
     return showPlans(requests, config.limits, context, { verbose: args.verbose, isFree })
   }
   const startedMs = performance.now()
-  const reporter = createReporter(output, args.progress, pipes.toStdout ? pipeLine : fileLine, requests.length)
+  const reporter = createReporter(output, args.progress, pipeLine(pipes), requests.length)
   const { logger, note } = reporter
   const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
   try {
@@ -113,9 +117,13 @@ async function ending(outcomes: readonly JobOutcome[], args: RunArguments, { out
     )
 }
 
-/** The output on stdout has neither a path nor a receipt. */
-function pipeLine(event: FileEvent, colors: Colors, cwd: string): string {
-  return fileLine(event.status === 'done' ? { ...event, output: resolve(cwd, 'stdout') } : event, colors, cwd)
+/** Words the line of a file that is a pipe. */
+function pipeLine({ named }: Pipes): FileLine {
+  return (event, colors, cwd) => {
+    const { input, output, error } = event
+    const worded = error && { ...error, message: named(error.message), remedies: error.remedies.map(named) }
+    return fileLine({ ...event, input: named(input), output: output && named(output), error: worded }, colors, cwd)
+  }
 }
 
 /** Asks about the picture, the tracks and the channels of each file. In a pipe, the job decides instead. */

@@ -13,8 +13,6 @@ interface ExcerptOptions {
   readonly lengthSec: number
   /** Folder for the excerpt. It must exist. */
   readonly folder: string
-  /** Leaves out the picture. */
-  readonly soundAlone?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -33,8 +31,8 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  */
 export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   const own = containerProfile(media.container)
-  const picture = hasPackedFrames(media) || options.soundAlone ? undefined : pictureOf(media)
-  const isOwn = picture ? own?.data === 'mp4' || own?.data === 'quicktime' : own && !options.soundAlone
+  const picture = hasPackedFrames(media) ? undefined : pictureOf(media)
+  const isOwn = picture ? own?.data === 'mp4' || own?.data === 'quicktime' : own
   const films = picture ? ['mov', 'mp4'] : []
   for (const container of isOwn ? [media.container, ...films] : films) {
     try {
@@ -44,6 +42,11 @@ export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Pr
       if (error instanceof InterruptedError) throw error
     }
   }
+  return copySound(media, options)
+}
+
+/** Copies a few seconds of all audio tracks of a file, without its picture. @returns path of the excerpt */
+export function copySound(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   return copyInto('mka', media, undefined, options)
 }
 

@@ -1,14 +1,14 @@
 import { rm } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
-import { VoxmuxError } from '../../../core/errors.js'
+import { reworded, VoxmuxError } from '../../../core/errors.js'
 import { makeProcessFolder } from '../../../core/process-folder.js'
-import { audioStreams, copyExcerpt, probe } from '../../../media/index.js'
+import { audioStreams, copyExcerpt, copySound, type MediaInfo, probe } from '../../../media/index.js'
 import type { PipelineContext } from '../../context.js'
 import { quickIdentity, valueSha256 } from '../../file-identity.js'
 import { existingOutput } from '../../output/existing-output.js'
-import { recipeHash } from '../../plan/job-settings.js'
+import { type JobSettings, recipeHash } from '../../plan/job-settings.js'
 import { outputPath } from '../../plan/output-path.js'
-import { type PlanRequest, planJob } from '../../plan/plan-job.js'
+import { type JobPlan, type PlanRequest, planJob } from '../../plan/plan-job.js'
 import { planSegments } from '../../plan/segments.js'
 import type { JobKind } from '../job-life.js'
 import { limitsOf, plannedFile } from './file-job.js'
@@ -28,38 +28,18 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       const input = resolve(cwd, request.input)
       const identity = await quickIdentity(input)
       const whole = await probe(input, { signal })
-      const sampleRate = audioStreams(whole)[0]?.sampleRate || 1
-      const [first] = planSegments(whole, settings.segments, sampleRate)
-      const startSec = (first?.startSample ?? 0) / sampleRate
-      const endSec = first?.endSample ? first.endSample / sampleRate : (whole.durationSec ?? Number.POSITIVE_INFINITY)
-      const lengthSec = Math.min(previewSec, endSec - startSec)
       const folder = await makeProcessFolder(join(context.stateDir, 'previews'))
       folders.push(folder)
-      const clipOf = async (soundAlone: boolean) => {
-        const part = { startSec, lengthSec, folder, soundAlone, signal }
-        const excerpt = await context.slots.local.run(() => copyExcerpt(whole, part), signal)
-        const output = await outputPath({
-          ...{ input, output: request.output, stem: request.outputStem, cwd },
-          extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
-          label: 'preview',
-        })
-        const clip = {
-          ...{ ...request, input: excerpt, output },
-          settings: { ...settings, segments: [], previewSec: null, report: true },
-        }
-        const plan = await planJob(clip, limitsOf(clip, context), { signal }).catch((error: Error) => {
-          error.message = error.message.replaceAll(excerpt, `the preview of ${input}`)
-          throw error
-        })
-        return { clip, output, plan }
-      }
-      const { clip, output, plan } = await clipOf(false).catch((error: unknown) => {
+      const part = { ...previewedPart(whole, settings, previewSec), folder, signal }
+      const { clip, plan } = await planClip(whole, part, copyExcerpt, request, context).catch((error: unknown) => {
         // Some outputs cannot hide what lies between a key frame and the start of the preview.
-        if (error instanceof VoxmuxError && error.code === 'ERR_EDIT_LIST') return clipOf(true)
+        if (error instanceof VoxmuxError && error.code === 'ERR_EDIT_LIST')
+          return planClip(whole, part, copySound, request, context)
         throw error
       })
-      const note = `A preview: ${lengthSec} s of ${input}, from ${startSec} s on.`
+      const note = `A preview: ${part.lengthSec} s of ${input}, from ${part.startSec} s on.`
       const planned = await plannedFile({ ...plan, notes: [note, ...plan.notes] }, clip, context)
+      const { output } = planned
       const recipe = recipeHash(settings, context.serviceIdentity)
       const place = { input, inputIdentity: identity, output, recipeHash: recipe }
       return {
@@ -75,5 +55,41 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
     async close() {
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },
+  }
+}
+
+/** The start and the length of a preview, in seconds. */
+function previewedPart(whole: MediaInfo, { segments }: JobSettings, previewSec: number) {
+  const sampleRate = audioStreams(whole)[0]?.sampleRate || 1
+  const [first] = planSegments(whole, segments, sampleRate)
+  const startSec = (first?.startSample ?? 0) / sampleRate
+  const endSec = first?.endSample ? first.endSample / sampleRate : (whole.durationSec ?? Number.POSITIVE_INFINITY)
+  return { startSec, lengthSec: Math.min(previewSec, endSec - startSec) }
+}
+
+/** Copies the part of a file, and plans a job on the copy. An error names the file, not the copy. */
+async function planClip(
+  whole: MediaInfo,
+  part: Parameters<typeof copyExcerpt>[1],
+  copy: typeof copyExcerpt,
+  request: PlanRequest,
+  context: PipelineContext,
+): Promise<{ readonly clip: PlanRequest; readonly plan: JobPlan }> {
+  const { settings, cwd } = request
+  const excerpt = await context.slots.local.run(() => copy(whole, part), part.signal)
+  const output = await outputPath({
+    ...{ input: whole.path, output: request.output, stem: request.outputStem, cwd },
+    extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
+    label: 'preview',
+  })
+  const clip = {
+    ...{ ...request, input: excerpt, output },
+    settings: { ...settings, segments: [], previewSec: null, report: true },
+  }
+  try {
+    return { clip, plan: await planJob(clip, limitsOf(clip, context), { signal: part.signal }) }
+  } catch (error) {
+    if (!(error instanceof VoxmuxError)) throw error
+    throw reworded(error, (text) => text.replaceAll(excerpt, `the preview of ${whole.path}`))
   }
 }
