@@ -5,169 +5,84 @@ import { outputTypeSchema } from '../../contract/requests.js'
 import { UsageError } from '../../core/errors.js'
 import { parseDuration } from '../../core/time.js'
 import { channelsChoiceSchema, type TrackChoice } from '../../precheck/choices.js'
+import { list, number, oneOf, text, toggle } from './option.js'
 
 /** Flags of every command that reads the configuration. */
 export const CONFIG_OPTIONS = {
-  preset: {
-    alias: 'p',
-    type: 'string',
-    requiresArg: true,
-    describe: 'Name or path of a preset (default: transparent)',
-    group: 'Processing:',
-  },
-  config: { type: 'string', requiresArg: true, describe: 'Configuration file (.json or .mjs)', group: 'Service:' },
-  profile: {
-    choices: ['local', 'sandbox', 'production'],
-    requiresArg: true,
-    describe: 'Service to use: the embedded one (local) or a configured one',
-    group: 'Service:',
-  },
+  preset: { ...text('Name or path of a preset (default: transparent)', 'Processing:'), alias: 'p' },
+  config: text('Configuration file (.json or .mjs)', 'Service:'),
+  profile: oneOf(
+    ['local', 'sandbox', 'production'],
+    'Service to use: the embedded one (local) or a configured one',
+    'Service:',
+  ),
 } as const satisfies Record<string, Options>
 
 /** Flags that choose what is regenerated. */
 export const VOICE_OPTIONS = {
-  track: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Audio track: only, all, default, N from 0, lang:xxx (default: only)',
-    group: 'Input:',
-  },
-  channels: {
-    choices: channelsChoiceSchema.options,
-    requiresArg: true,
-    describe: 'Channels to regenerate (default: auto)',
-    group: 'Input:',
-  },
-  segment: {
-    type: 'array',
-    string: true,
-    requiresArg: true,
-    describe: 'Regenerate only START-END, chapter:NAME, edl:FILE or markers:FILE (repeatable)',
-    group: 'Input:',
-  },
+  track: text('Audio track: only, all, default, N from 0, lang:xxx (default: only)', 'Input:'),
+  channels: oneOf(channelsChoiceSchema.options, 'Channels to regenerate (default: auto)', 'Input:'),
+  segment: list('Regenerate only START-END, chapter:NAME, edl:FILE or markers:FILE (repeatable)', 'Input:'),
 } as const satisfies Record<string, Options>
 
 /** Flags for events and progress. */
 export const OUTPUT_OPTIONS = {
-  json: { type: 'boolean', describe: 'Print events as JSON lines on stdout', group: 'Output:' },
-  progress: {
-    choices: ['auto', 'plain', 'none'],
-    requiresArg: true,
-    describe: 'Progress on stderr: bars, lines or nothing (default: auto)',
-    group: 'Output:',
-  },
+  json: toggle('Print events as JSON lines on stdout', 'Output:'),
+  progress: oneOf(['auto', 'plain', 'none'], 'Progress on stderr: bars, lines or nothing (default: auto)', 'Output:'),
 } as const satisfies Record<string, Options>
 
 /** Flags of the daemons, for their log. */
 export const LOG_OPTIONS = {
-  log: {
-    choices: ['auto', 'human', 'json'],
-    requiresArg: true,
-    describe: 'Log on stderr: sentences or JSON lines (default: auto, which is sentences in a terminal)',
-    group: 'Output:',
-  },
+  log: oneOf(
+    ['auto', 'human', 'json'],
+    'Log on stderr: sentences or JSON lines (default: auto, which is sentences in a terminal)',
+    'Output:',
+  ),
   ...OUTPUT_OPTIONS,
 } as const satisfies Record<string, Options>
 
 /** All flags of `run`. */
 export const RUN_OPTIONS = {
   output: {
+    ...text(
+      'Output file, folder (a name without an extension), or - for stdout (default: beside the input)',
+      'Output:',
+    ),
     alias: 'o',
-    type: 'string',
-    requiresArg: true,
-    describe: 'Output file, folder (a name without an extension), or - for stdout (default: beside the input)',
-    group: 'Output:',
   },
   ...CONFIG_OPTIONS,
   ...VOICE_OPTIONS,
-  'output-type': {
-    choices: outputTypeSchema.options,
-    requiresArg: true,
-    describe: 'Format of the regenerated audio of an audio file (default: lossless)',
-    group: 'Output:',
-  },
-  format: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Format of `-o -` (default: --output-type, or wav for stdin, or that of the input)',
-    group: 'Output:',
-  },
-  mix: {
-    type: 'number',
-    requiresArg: true,
-    describe: 'Percent of the regenerated voice in the output (default: 100)',
-    group: 'Output:',
-  },
-  bed: {
-    choices: bedSchema.options,
-    requiresArg: true,
-    describe: 'Music under a voice: keep it, or lower it by 6 dB (default: keep)',
-    group: 'Output:',
-  },
-  'only-noisy': {
-    type: 'boolean',
-    describe: 'Send only the parts with noise around a voice',
-    group: 'Processing:',
-  },
-  'skip-clean': {
-    type: 'boolean',
-    describe: 'Send nothing of a file without noise, and copy it',
-    group: 'Processing:',
-  },
-  'keep-original': { type: 'boolean', describe: 'Keep the original track as a second one', group: 'Output:' },
-  'add-track': {
-    type: 'boolean',
-    describe: 'Keep all tracks, and add the regenerated one as "Clear dialogue"',
-    group: 'Output:',
-  },
-  chunk: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Send long files in parts of this length, such as 10m',
-    group: 'Processing:',
-  },
-  preview: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Regenerate only the first seconds, such as 10s, as a short clip',
-    group: 'Input:',
-  },
-  report: { type: 'boolean', describe: 'Write an HTML report that compares before and after', group: 'Output:' },
-  qc: {
-    choices: qcSchema.unwrap().options,
-    requiresArg: true,
-    describe: 'Measure the output against a delivery standard, and write a certificate',
-    group: 'Output:',
-  },
-  open: { type: 'boolean', describe: 'Write the report of one file, and open it in the browser', group: 'Output:' },
-  verify: {
-    choices: ['full', 'fast'],
-    requiresArg: true,
-    describe: 'How to verify the output (default: full)',
-    group: 'Processing:',
-  },
-  strict: { type: 'boolean', describe: 'Refuse files that would lose anything', group: 'Processing:' },
-  remote: { type: 'boolean', describe: 'Let the service download an https input', group: 'Service:' },
-  concurrency: {
-    type: 'number',
-    requiresArg: true,
-    describe: 'Files at the same time (default: 2)',
-    group: 'Processing:',
-  },
-  ledger: { type: 'string', requiresArg: true, describe: 'Ledger file', group: 'Service:' },
-  store: { type: 'string', requiresArg: true, describe: 'Shared job store (postgres://…)', group: 'Service:' },
-  'dry-run': { type: 'boolean', describe: 'Show the plan and the price, send nothing', group: 'Processing:' },
-  verbose: {
-    type: 'boolean',
-    describe: 'With --dry-run: show the rewritten structures and the ffmpeg commands',
-    group: 'Processing:',
-  },
-  'no-input': { type: 'boolean', describe: 'Never ask; refuse what needs an answer', group: 'Input:' },
-  force: {
-    type: 'boolean',
-    describe: 'Process finished files again and overwrite their outputs',
-    group: 'Processing:',
-  },
+  'output-type': oneOf(
+    outputTypeSchema.options,
+    'Format of the regenerated audio of an audio file (default: lossless)',
+    'Output:',
+  ),
+  format: text('Format of `-o -` (default: --output-type, or wav for stdin, or that of the input)', 'Output:'),
+  mix: number('Percent of the regenerated voice in the output (default: 100)', 'Output:'),
+  bed: oneOf(bedSchema.options, 'Music under a voice: keep it, or lower it by 6 dB (default: keep)', 'Output:'),
+  'only-noisy': toggle('Send only the parts with noise around a voice', 'Processing:'),
+  'skip-clean': toggle('Send nothing of a file without noise, and copy it', 'Processing:'),
+  'keep-original': toggle('Keep the original track as a second one', 'Output:'),
+  'add-track': toggle('Keep all tracks, and add the regenerated one as "Clear dialogue"', 'Output:'),
+  chunk: text('Send long files in parts of this length, such as 10m', 'Processing:'),
+  preview: text('Regenerate only the first seconds, such as 10s, as a short clip', 'Input:'),
+  report: toggle('Write an HTML report that compares before and after', 'Output:'),
+  qc: oneOf(
+    qcSchema.unwrap().options,
+    'Measure the output against a delivery standard, and write a certificate',
+    'Output:',
+  ),
+  open: toggle('Write the report of one file, and open it in the browser', 'Output:'),
+  verify: oneOf(['full', 'fast'], 'How to verify the output (default: full)', 'Processing:'),
+  strict: toggle('Refuse files that would lose anything', 'Processing:'),
+  remote: toggle('Let the service download an https input', 'Service:'),
+  concurrency: number('Files at the same time (default: 2)', 'Processing:'),
+  ledger: text('Ledger file', 'Service:'),
+  store: text('Shared job store (postgres://…)', 'Service:'),
+  'dry-run': toggle('Show the plan and the price, send nothing', 'Processing:'),
+  verbose: toggle('With --dry-run: show the rewritten structures and the ffmpeg commands', 'Processing:'),
+  'no-input': toggle('Never ask; refuse what needs an answer', 'Input:'),
+  force: toggle('Process finished files again and overwrite their outputs', 'Processing:'),
   ...OUTPUT_OPTIONS,
 } as const satisfies Record<string, Options>
 
@@ -179,27 +94,10 @@ export const TIMELINE_OPTIONS = {
   ...CONFIG_OPTIONS,
   track: VOICE_OPTIONS.track,
   channels: VOICE_OPTIONS.channels,
-  'media-root': {
-    type: 'array',
-    string: true,
-    requiresArg: true,
-    describe: 'Folder to search for media, with its subfolders (repeatable)',
-    group: 'Input:',
-  },
-  fps: { type: 'string', requiresArg: true, describe: 'Frame rate of an EDL, such as 23.976', group: 'Input:' },
-  exclude: {
-    type: 'array',
-    string: true,
-    requiresArg: true,
-    describe: 'Clips or files to leave unchanged, with * and ? (repeatable)',
-    group: 'Input:',
-  },
-  trim: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Extra time to regenerate around each clip, for later trims, such as 2s',
-    group: 'Processing:',
-  },
+  'media-root': list('Folder to search for media, with its subfolders (repeatable)', 'Input:'),
+  fps: text('Frame rate of an EDL, such as 23.976', 'Input:'),
+  exclude: list('Clips or files to leave unchanged, with * and ? (repeatable)', 'Input:'),
+  trim: text('Extra time to regenerate around each clip, for later trims, such as 2s', 'Processing:'),
   mix: RUN_OPTIONS.mix,
   bed: RUN_OPTIONS.bed,
   'keep-original': RUN_OPTIONS['keep-original'],

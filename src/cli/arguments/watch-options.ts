@@ -3,9 +3,8 @@ import type { FolderFlags } from '../../../plugins/watch-folder/index.js'
 import { WATCH_DEFAULTS } from '../../config/watch-schema.js'
 import { UsageError } from '../../core/errors.js'
 import { parseDuration } from '../../core/time.js'
+import { text, toggle } from './option.js'
 import { CONFIG_OPTIONS, LOG_OPTIONS, RUN_OPTIONS, VOICE_OPTIONS } from './run-options.js'
-
-const text = (describe: string, group: string) => ({ type: 'string', requiresArg: true, describe, group }) as const
 
 const { mix, bed, report, verify, strict, ledger, store } = RUN_OPTIONS
 
@@ -13,26 +12,17 @@ const { mix, bed, report, verify, strict, ledger, store } = RUN_OPTIONS
 export const WATCH_OPTIONS = {
   out: text('Folder for finished files (default: out in the watched folder)', 'Output:'),
   failed: text('Folder for failure reports (default: failed in the watched folder)', 'Output:'),
-  'as-mounted': {
-    type: 'boolean',
-    describe: 'Accept that a watched folder has moved to another disk or share for good',
-    group: 'Input:',
-  },
+  'as-mounted': toggle('Accept that a watched folder has moved to another disk or share for good', 'Input:'),
   settle: text(
     `Seconds a file must stay unchanged before it is processed (default: ${WATCH_DEFAULTS.settleSec})`,
     'Input:',
   ),
   patience: text(`Seconds to wait for an unreadable file (default: ${WATCH_DEFAULTS.patienceSec})`, 'Input:'),
   scan: text(`Seconds between scans of the folder (default: ${WATCH_DEFAULTS.scanSec})`, 'Input:'),
-  poll: { type: 'boolean', describe: 'Find files by scans alone, for network shares', group: 'Input:' },
-  once: { type: 'boolean', describe: 'Process the files that are there, then exit', group: 'Processing:' },
-  'ingest-only': { type: 'boolean', describe: 'Queue the files and leave them to workers', group: 'Processing:' },
-  port: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'Port of the dashboard and metrics; 0 picks a free one',
-    group: 'Service:',
-  },
+  poll: toggle('Find files by scans alone, for network shares', 'Input:'),
+  once: toggle('Process the files that are there, then exit', 'Processing:'),
+  'ingest-only': toggle('Queue the files and leave them to workers', 'Processing:'),
+  port: text('Port of the dashboard and metrics; 0 picks a free one', 'Service:'),
   ...CONFIG_OPTIONS,
   track: VOICE_OPTIONS.track,
   channels: VOICE_OPTIONS.channels,

@@ -1,5 +1,4 @@
 import { basename } from 'node:path'
-import picocolors from 'picocolors'
 import type { Colors } from 'picocolors/types.js'
 import type { Recipe } from '../../config/preset-schema.js'
 import { overallExitCode } from '../../core/errors.js'
@@ -9,10 +8,12 @@ import { type CheckedFile, checkFile } from '../../pipeline/job/check-file.js'
 import { expandInputs } from '../../pipeline/plan/expand-inputs.js'
 import { leastGapSec } from '../../pipeline/plan/ranges-to-send.js'
 import { describeBytes, describeDuration, describeTracks, subjectTrack, type Verdict } from '../../precheck/index.js'
+import { toggle } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, VOICE_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
+import { colorsOf, remedyLines } from '../output/wording.js'
 import { bedLine } from '../show/bed-line.js'
 import { voiceLine } from '../show/voice-line.js'
 
@@ -30,14 +31,14 @@ export const command = defineCommand({
       {
         ...CONFIG_OPTIONS,
         ...VOICE_OPTIONS,
-        json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
+        json: toggle('Print events as JSON lines on stdout'),
       },
     ),
   run: async (args, context) => {
     const { cwd, signal, output } = context
     const config = await loadConfig(args, flagsOf(args), context)
     const settings = await jobSettingsOf(config, args, cwd)
-    const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+    const colors = colorsOf(process.stdout)
     // The embedded service requires a voice.
     const requireVoice = config.limits.requireVoice || config.service.kind === 'embedded'
     const outcomes = []
@@ -106,8 +107,4 @@ function verdictLines(label: string, verdicts: readonly Verdict[], colors: Color
     const mark = severity === 'refuse' ? colors.red('✖') : colors.yellow('!')
     return `  ${index === 0 ? name : ' '.repeat(9)} ${mark} ${errorCode} ${codeName}: ${visibleText(message)}`
   })
-}
-
-function remedyLines(remedies: readonly string[]): readonly string[] {
-  return remedies.map((remedy) => `    → ${visibleText(remedy)}`)
 }

@@ -1,6 +1,6 @@
-import picocolors from 'picocolors'
 import { overallExitCode } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
+import { toggle } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, withOptions } from '../arguments/run-options.js'
 import type { CommandContext } from '../command.js'
 import { defineCommand } from '../command.js'
@@ -8,6 +8,7 @@ import { examine, examineTools } from '../doctor/examine.js'
 import type { Finding } from '../doctor/finding.js'
 import { installFfmpeg } from '../doctor/install-ffmpeg.js'
 import { loadConfig } from '../load-config.js'
+import { colorsOf, remedyLines } from '../output/wording.js'
 
 /** `voxmux doctor` */
 export const command = defineCommand({
@@ -19,8 +20,8 @@ export const command = defineCommand({
   ],
   build: (parser) =>
     withOptions(parser, {
-      install: { type: 'boolean', describe: 'Install ffmpeg if no working one is found' },
-      json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
+      install: toggle('Install ffmpeg if no working one is found'),
+      json: toggle('Print events as JSON lines on stdout'),
       ...CONFIG_OPTIONS,
     }),
   run: async (args, context) => {
@@ -42,8 +43,8 @@ async function install({ env, signal, output }: CommandContext): Promise<readonl
 
 function tell({ exitCode: _, ...found }: Finding, { output }: CommandContext): void {
   output.event({ event: 'check', ...found })
-  const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+  const colors = colorsOf(process.stdout)
   const marks = { ok: colors.green('✔'), note: colors.dim('·'), fault: colors.red('✖') }
-  const remedies = found.remedies.map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
-  output.print(`${marks[found.status]} ${found.check.padEnd(14)} ${visibleText(found.detail)}${remedies}`)
+  const line = `${marks[found.status]} ${found.check.padEnd(14)} ${visibleText(found.detail)}`
+  output.print([line, ...remedyLines(found.remedies)].join('\n'))
 }

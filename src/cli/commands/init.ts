@@ -6,6 +6,7 @@ import { findUserFolders, SYSTEM_STATE_FOLDER } from '../../config/state-folder.
 import { UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { shellWord } from '../../core/shell-word.js'
+import { text, toggle } from '../arguments/option.js'
 import { RUN_OPTIONS } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
 import { giveToCaller, serviceOwner } from '../init/service-owner.js'
@@ -29,14 +30,10 @@ export const command = defineCommand({
       .option('service', { choices: SERVICES, describe: 'Service that regenerates the voice (default: embedded)' })
       .option('preset', RUN_OPTIONS.preset)
       .option('unit', { choices: UNITS, describe: 'Write a file for this service manager (default: none)' })
-      .option('config', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'Configuration file to write (default: your own config.json)',
-      })
+      .option('config', text('Configuration file to write (default: your own config.json)'))
       .option('yes', { alias: 'y', type: 'boolean', describe: 'Accept the defaults instead of asking' })
-      .option('no-input', { type: 'boolean', describe: 'Never ask; refuse if an answer is missing' })
-      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
+      .option('no-input', toggle('Never ask; refuse if an answer is missing'))
+      .option('json', toggle('Print events as JSON lines on stdout')),
   run: async (args, context) => {
     const { cwd, env, output, signal } = context
     const config = await configPath(args.config, cwd)

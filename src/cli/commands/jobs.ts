@@ -7,6 +7,7 @@ import { openStore } from '../../pipeline/job/open-store.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { queuedRecordOf, shownJob } from '../../pipeline/queue/queued-file.js'
 import { jobHeld, notQueued, retryJob } from '../../pipeline/queue/retry-job.js'
+import { number, oneOf, text } from '../arguments/option.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
@@ -20,6 +21,8 @@ const DAY_MS = 24 * 3600 * 1000
 const PAGE = 500
 
 const ACTIONS = ['list', 'show', 'retry', 'forget', 'export', 'import'] as const
+/** The actions on single jobs. */
+type JobAction = 'show' | 'retry' | 'forget'
 
 /** `voxmux jobs list|show|retry|forget|export|import` */
 export const command = defineCommand({
@@ -39,19 +42,15 @@ export const command = defineCommand({
         .positional('action', { choices: ACTIONS, demandOption: true, describe: 'Action' })
         .positional('job', { type: 'string', array: true, describe: 'Job ids or input paths; export, import: a file' }),
       {
-        status: { choices: JOB_STATUSES, requiresArg: true, describe: 'list: only jobs in this state (repeatable)' },
-        group: { type: 'string', requiresArg: true, describe: 'list: only this group, such as a watched folder' },
+        status: oneOf(JOB_STATUSES, 'list: only jobs in this state (repeatable)'),
+        group: text('list: only this group, such as a watched folder'),
         force: {
           type: 'boolean',
           default: false,
           describe: 'retry: process finished jobs again and replace their outputs',
         },
         limit: { type: 'number', default: 20, requiresArg: true, describe: 'list: show at most N jobs' },
-        'ended-days': {
-          type: 'number',
-          requiresArg: true,
-          describe: 'forget: jobs that ended at least N days ago',
-        },
+        'ended-days': number('forget: jobs that ended at least N days ago'),
         ledger: RUN_OPTIONS.ledger,
         store: RUN_OPTIONS.store,
         config: RUN_OPTIONS.config,
@@ -109,7 +108,7 @@ async function forgetEnded(jobs: JobStore, days: number, { output }: CommandCont
 
 async function eachJob(
   jobs: JobStore,
-  action: Exclude<(typeof ACTIONS)[number], 'list' | 'export' | 'import'>,
+  action: JobAction,
   { job: names = [], force, settingsOf }: { job?: string[] | undefined; force: boolean; settingsOf: SettingsOf },
   { cwd, output }: CommandContext,
 ): Promise<ExitCode> {
@@ -146,7 +145,7 @@ async function folderSettings(
 
 async function act(
   jobs: JobStore,
-  action: Exclude<(typeof ACTIONS)[number], 'list' | 'export' | 'import'>,
+  action: JobAction,
   job: Job,
   { force, settingsOf }: { readonly force: boolean; readonly settingsOf: SettingsOf },
 ): Promise<{ after: Job; text: string }> {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { resolveConfig } from '../../config/resolve-config.js'
 import { UsageError } from '../../core/errors.js'
+import { list, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
@@ -17,14 +18,8 @@ export const command = defineCommand({
   ],
   build: (parser) =>
     withOptions(parser, {
-      root: {
-        type: 'array',
-        string: true,
-        requiresArg: true,
-        describe: 'Folder to read and write (repeatable; default: the roots of the client)',
-        group: 'Input:',
-      },
-      http: { type: 'boolean', describe: 'Listen on loopback instead of stdin and stdout', group: 'Service:' },
+      root: list('Folder to read and write (repeatable; default: the roots of the client)', 'Input:'),
+      http: toggle('Listen on loopback instead of stdin and stdout', 'Service:'),
       port: {
         type: 'string',
         default: '0',

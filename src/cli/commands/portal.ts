@@ -1,6 +1,7 @@
 import { nearest } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/index.js'
+import { text, toggle } from '../arguments/option.js'
 import { defineCommand } from '../command.js'
 import { nodeFolder, serviceFolder, sharedStore } from '../service-place.js'
 import type { PortalAction } from './portal-action.js'
@@ -49,7 +50,7 @@ export const command = defineCommand({
       .positional('action', { type: 'string', describe: 'Action on the topic' })
       .positional('subject', { type: 'string', describe: 'Client id, seconds or delivery id' })
       .option('data', { type: 'string', describe: 'Folder of the service (default: that of the embedded service)' })
-      .option('store', { type: 'string', requiresArg: true, describe: 'Shared store of the service (postgres://…)' })
+      .option('store', text('Shared store of the service (postgres://…)'))
       .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
       .option('name', { type: 'string', describe: 'Name of the new key or account' })
       .option('url', { type: 'string', describe: 'Address that gets the webhooks' })
@@ -65,7 +66,7 @@ export const command = defineCommand({
         default: 'header' as const,
         describe: 'Place of the secret in a webhook request',
       })
-      .option('secret-stdin', { type: 'boolean', describe: 'Read the secret of the webhooks from stdin' })
+      .option('secret-stdin', toggle('Read the secret of the webhooks from stdin'))
       .option('limit', { type: 'string', default: '50', describe: 'Number of log lines to show' })
       .option('port', {
         type: 'string',
@@ -73,7 +74,7 @@ export const command = defineCommand({
         requiresArg: true,
         describe: 'Port of the page; 0 picks a free one',
       })
-      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
+      .option('json', toggle('Print events as JSON lines on stdout')),
   run: async (args, { cwd, env, output, signal }) => {
     const words = ALONE.has(args.topic) ? args.topic : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]

@@ -2,6 +2,7 @@ import { loadPreset, presetNames } from '../../config/load-preset.js'
 import { flatten } from '../../config/merge-layers.js'
 import { DEFAULT_RECIPE, type RecipePart } from '../../config/preset-schema.js'
 import { visibleText } from '../../core/visible-text.js'
+import { toggle } from '../arguments/option.js'
 import { defineCommand } from '../command.js'
 
 /** `voxmux presets [name]` */
@@ -16,8 +17,8 @@ export const command = defineCommand({
   build: (parser) =>
     parser
       .positional('name', { type: 'string', describe: 'Name of a preset, or path of a JSON file' })
-      .option('explain', { type: 'boolean', describe: 'Show the settings as a table, defaults included' })
-      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
+      .option('explain', toggle('Show the settings as a table, defaults included'))
+      .option('json', toggle('Print events as JSON lines on stdout')),
   run: async ({ name, explain }, { cwd, output }) => {
     const names = name === undefined ? await presetNames() : [name]
     for (const wanted of names) {

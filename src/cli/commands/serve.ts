@@ -13,6 +13,7 @@ import {
   startService,
 } from '../../service/index.js'
 import { onnxModelSchema } from '../../voice/onnx/onnx-model.js'
+import { text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
 import { interrupted } from '../interruption.js'
@@ -35,11 +36,7 @@ export const command = defineCommand({
       .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' })
       .option('port', { type: 'string', default: '0', describe: 'Port; 0 picks a free one' })
       .option('data', { type: 'string', describe: 'Folder for the data of the service' })
-      .option('store', {
-        type: 'string',
-        requiresArg: true,
-        describe: 'Shared store for nodes on several machines (postgres://…)',
-      })
+      .option('store', text('Shared store for nodes on several machines (postgres://…)'))
       .option('settings', { type: 'string', describe: 'JSON file with limits, retention and other settings' })
       .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to use' })
       .option('allow-private-urls', {
@@ -47,7 +44,7 @@ export const command = defineCommand({
         default: false,
         describe: 'Allow URLs and webhooks on loopback and private networks',
       })
-      .option('json', { type: 'boolean', describe: 'Print events as JSON lines on stdout' }),
+      .option('json', toggle('Print events as JSON lines on stdout')),
   run: async (args, { cwd, env, signal, output }) => {
     const store = sharedStore(args, env)
     const file = await withEngine(await readServeFile(args.settings, cwd), args.engine, cwd)

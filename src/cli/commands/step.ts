@@ -7,24 +7,23 @@ import { thrownMessage } from '../../core/thrown-message.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
 import { jobRequestJsonSchema } from '../../pipeline/queue/job-request.js'
+import { number, toggle } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { createReporter } from '../output/reporter.js'
 
 const STEP_OPTIONS = {
-  wait: {
-    type: 'number',
-    requiresArg: true,
-    describe: 'Seconds to wait, then exit 3; the same command collects the result later (0: submit only)',
-    group: 'Processing:',
-  },
+  wait: number(
+    'Seconds to wait, then exit 3; the same command collects the result later (0: submit only)',
+    'Processing:',
+  ),
   concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Jobs at the same time (default: 2)' },
-  schema: { type: 'boolean', describe: 'Print the JSON Schema of a job', group: 'Output:' },
+  schema: toggle('Print the JSON Schema of a job', 'Output:'),
   ...CONFIG_OPTIONS,
   ledger: RUN_OPTIONS.ledger,
   store: RUN_OPTIONS.store,
   progress: OUTPUT_OPTIONS.progress,
-  json: { type: 'boolean', describe: 'Always on: print events as JSON lines on stdout', group: 'Output:' },
+  json: toggle('Always on: print events as JSON lines on stdout', 'Output:'),
 } as const
 
 /** `voxmux step [job.json | -]` */

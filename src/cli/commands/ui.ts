@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import pino from 'pino'
 import { visibleText } from '../../core/visible-text.js'
+import { toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
@@ -24,7 +25,7 @@ export const command = defineCommand({
       store: RUN_OPTIONS.store,
       port: { type: 'string', default: '0', describe: 'Port; 0 picks a free one' },
       open: { type: 'boolean', default: true, describe: 'Open the page in the browser (--no-open: only print it)' },
-      json: { type: 'boolean', describe: 'Print events as JSON lines on stdout' },
+      json: toggle('Print events as JSON lines on stdout'),
     }),
   run: async ({ open, port, file, ...args }, context) => {
     const { cwd, env, output, signal } = context

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
-import picocolors from 'picocolors'
 import {
   type ExitCode,
   errorReport,
@@ -19,8 +18,10 @@ import {
   type SignatureProof,
   signatureFault,
 } from '../../pipeline/report/prove-signature.js'
+import { text } from '../arguments/option.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
+import { colorsOf } from '../output/wording.js'
 import { describeProof, type Proved, proofFacts } from '../show/describe-proof.js'
 
 /** `voxmux verify <file…>` */
@@ -36,8 +37,8 @@ export const command = defineCommand({
     withOptions(
       parser.positional('file', { type: 'string', array: true, demandOption: true, describe: 'Outputs, or folders' }),
       {
-        input: { type: 'string', requiresArg: true, describe: 'The input it was made from (default: see the receipt)' },
-        receipt: { type: 'string', requiresArg: true, describe: 'The receipt (default: the one beside the output)' },
+        input: text('The input it was made from (default: see the receipt)'),
+        receipt: text('The receipt (default: the one beside the output)'),
         trust: {
           ...{ type: 'string', requiresArg: true },
           describe: 'PEM file of the authorities whose Content Credentials you trust',
@@ -48,7 +49,7 @@ export const command = defineCommand({
   run: async ({ file: files, input, receipt, trust }, { cwd, signal, output }) => {
     const outputs = await withoutTimelines(await expandOutputs(files, cwd), output)
     if (outputs.length > 1 && (input !== undefined || receipt !== undefined)) throw oneOutputOnly()
-    const colors = picocolors.createColors(process.stdout.isTTY === true && picocolors.isColorSupported)
+    const colors = colorsOf(process.stdout)
     const of = (path: string | undefined) => path && resolve(cwd, path)
     const named = { input: of(input), receipt: of(receipt), trust: of(trust) }
     const events: FileEvent[] = []

@@ -8,6 +8,7 @@ import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool } from '../../pipeline/queue/spool.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
 import { openRuntime } from '../../runtime/open-runtime.js'
+import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
@@ -26,7 +27,7 @@ export const command = defineCommand({
   ],
   build: (parser) =>
     withOptions(parser, {
-      spool: { type: 'string', requiresArg: true, describe: 'Folder to take jobs (*.json) from', group: 'Input:' },
+      spool: text('Folder to take jobs (*.json) from', 'Input:'),
       ...CONFIG_OPTIONS,
       concurrency: { ...RUN_OPTIONS.concurrency, describe: 'Files at the same time (default: 16)' },
       ledger: RUN_OPTIONS.ledger,

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/index.js'
-import { UsageError } from '../../core/errors.js'
+import { type ErrorCode, UsageError } from '../../core/errors.js'
 import { inspectSharedStore, newerDatabase, type SharedStoreReport } from '../../ledger/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
@@ -34,49 +34,33 @@ export async function examineStore({ store }: Pick<Config, 'store'>): Promise<re
   ]
 }
 
+function refused(check: string, code: ErrorCode, message: string, remedy: string): Finding {
+  return fault(check, new UsageError(code, message, { remedies: [remedy] }))
+}
+
 function version({ version, major, isReplica, isNewer }: SharedStoreReport): readonly Finding[] {
   const supported = `PostgreSQL ${OLDEST_VERSION} to ${NEWEST_VERSION}`
-  const wrong = (code: 'ERR_STORE_VERSION' | 'ERR_STORE_READ_ONLY', message: string, remedy: string) =>
-    fault('store version', new UsageError(code, message, { remedies: [remedy] }))
-  if (major < OLDEST_VERSION)
-    return [wrong('ERR_STORE_VERSION', `PostgreSQL ${version} is too old for voxmux.`, `Use ${supported}.`)]
-  if (isReplica)
-    return [
-      wrong(
-        'ERR_STORE_READ_ONLY',
-        'This server is a replica, so it accepts no writes.',
-        'Name the primary server, or all servers: postgres://one,other/database.',
-      ),
-    ]
+  const tooOld = `PostgreSQL ${version} is too old for voxmux.`
+  const replica = 'This server is a replica, so it accepts no writes.'
+  const primary = 'Name the primary server, or all servers: postgres://one,other/database.'
+  if (major < OLDEST_VERSION) return [refused('store version', 'ERR_STORE_VERSION', tooOld, `Use ${supported}.`)]
+  if (isReplica) return [refused('store version', 'ERR_STORE_READ_ONLY', replica, primary)]
   if (isNewer) return [fault('store version', newerDatabase('The job store'))]
   if (major <= NEWEST_VERSION) return []
   return [remark('store version', `voxmux was tested with ${supported}, and this is ${version}`)]
 }
 
 function rights({ isReadOnly, canHaveTables }: SharedStoreReport): readonly Finding[] {
-  if (isReadOnly)
-    return [
-      fault(
-        'store role',
-        new UsageError('ERR_STORE_READ_ONLY', 'The user or the database is set to read-only.', {
-          remedies: ['Set `default_transaction_read_only = off`. Some hosts set it to on when the disk is full.'],
-        }),
-      ),
-    ]
-  if (canHaveTables) return []
-  return [
-    fault(
-      'store role',
-      new UsageError('ERR_STORE_REFUSED', 'The store has no tables, and its user may not create them.', {
-        remedies: ['Give the user a schema of its own, as docs/scale-out.md says.'],
-      }),
-    ),
-  ]
+  const readOnly = 'The user or the database is set to read-only.'
+  const off = 'Set `default_transaction_read_only = off`. Some hosts set it to on when the disk is full.'
+  const noTables = 'The store has no tables, and its user may not create them.'
+  const schema = 'Give the user a schema of its own, as docs/scale-out.md says.'
+  if (isReadOnly) return [refused('store role', 'ERR_STORE_READ_ONLY', readOnly, off)]
+  return canHaveTables ? [] : [refused('store role', 'ERR_STORE_REFUSED', noTables, schema)]
 }
 
 function durability({ syncsDisk, synchronousCommit }: SharedStoreReport): Finding {
-  const lost = (message: string, remedy: string) =>
-    fault('store on disk', new UsageError('ERR_STORE_NOT_DURABLE', message, { remedies: [remedy] }))
+  const lost = (message: string, remedy: string) => refused('store on disk', 'ERR_STORE_NOT_DURABLE', message, remedy)
   if (!syncsDisk)
     return lost(
       'A power loss can destroy the database, because fsync or full_page_writes is off.',
@@ -94,15 +78,9 @@ function durability({ syncsDisk, synchronousCommit }: SharedStoreReport): Findin
 function copies({ replicas, synchronousStandbys, synchronousCommit }: SharedStoreReport): readonly Finding[] {
   const check = 'store copies'
   const isWaiting = synchronousStandbys !== '' && !['off', 'local'].includes(synchronousCommit)
-  if (isWaiting && replicas === 0)
-    return [
-      fault(
-        check,
-        new UsageError('ERR_STORE_COPIES', 'Writes wait for a replica, and none is connected.', {
-          remedies: ['Start the replica, or empty `synchronous_standby_names`.'],
-        }),
-      ),
-    ]
+  const noReplica = 'Writes wait for a replica, and none is connected.'
+  const start = 'Start the replica, or empty `synchronous_standby_names`.'
+  if (isWaiting && replicas === 0) return [refused(check, 'ERR_STORE_COPIES', noReplica, start)]
   if (isWaiting) return [fine(check, 'each write reaches a replica before it counts as done')]
   if (replicas === 0) return []
   return [

@@ -3,6 +3,7 @@ import type { Colors } from 'picocolors/types.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { retryRemedy } from '../../pipeline/queue/retry-job.js'
+import { remedyLines } from './wording.js'
 
 /** The line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing. */
 export type FileLine = (event: FileEvent, colors: Colors, cwd: string) => string | null
@@ -12,7 +13,7 @@ export function fileLine({ input, status, output, error }: FileEvent, colors: Co
   // The folder may be what is mistyped.
   const name = error?.code === 'ERR_INPUT_MISSING' ? shortPath(input, cwd) : visibleText(basename(input))
   const why = error ? visibleText(withoutInput(error.message, input)) : ''
-  const remedies = (error?.remedies ?? []).map((remedy) => `\n    → ${visibleText(remedy)}`).join('')
+  const remedies = ['', ...remedyLines(error?.remedies ?? [])].join('\n')
   switch (status) {
     case 'done':
       return `${colors.green('✔')} ${name} → ${shortPath(output, cwd)}`
@@ -47,7 +48,7 @@ function pendingWords(code: string | undefined, why: string): string {
 export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): string {
   const { id, input, status, error } = event
   if (status === 'failed' || status === 'rejected')
-    return `${fileLine(event, colors, cwd)}\n    → ${visibleText(retryRemedy(id))}`
+    return [fileLine(event, colors, cwd), ...remedyLines([retryRemedy(id)])].join('\n')
   if (status !== 'pending') return fileLine(event, colors, cwd)
   const name = `${colors.cyan('…')} ${visibleText(basename(input))}`
   if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`

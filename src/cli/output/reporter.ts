@@ -1,10 +1,10 @@
 import { basename } from 'node:path'
-import picocolors from 'picocolors'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { type FileEvent, type JobEvent, type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
 import { type FileLine, fileLine } from './file-line.js'
 import type { Output } from './output.js'
 import { fitCells, ProgressBars } from './progress-bars.js'
+import { colorsOf } from './wording.js'
 
 /** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
 const SHARES: Readonly<Record<Stage, number>> = {
@@ -66,7 +66,7 @@ export function createReporter(
   line: FileLine = fileLine,
   total = 0,
 ): Reporter {
-  const lineOf: LineOf = (event) => line(event, colorsOf(output), process.cwd())
+  const lineOf: LineOf = (event) => line(event, colorsOf(output.stderr), process.cwd())
   const people = peopleReporter(output, style, lineOf, total)
   return {
     report: (event) => {
@@ -139,10 +139,6 @@ function bars(output: Output, lineOf: LineOf, total: number): People {
     note: (text) => painted.write(text),
     stop: () => painted.stop(),
   }
-}
-
-function colorsOf({ stderr }: Output) {
-  return picocolors.createColors(stderr.isTTY === true && picocolors.isColorSupported)
 }
 
 /** Progress of the whole job, 0 … 100, from the progress of a stage. */

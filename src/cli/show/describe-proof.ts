@@ -6,6 +6,7 @@ import { visibleText } from '../../core/visible-text.js'
 import type { CredentialsFound } from '../../credentials/index.js'
 import type { KeptStream, OutputProof } from '../../pipeline/report/prove-output.js'
 import type { SignatureProof } from '../../pipeline/report/prove-signature.js'
+import { remedyLines } from '../output/wording.js'
 
 /** The facts about one file, and the fault that they show. */
 export interface Proved {
@@ -34,7 +35,7 @@ const NO_RECEIPT = 'There is no receipt, so the packets of the kept streams are 
 export function describeProof(path: string, { proof, signature, fault }: Proved, colors: Colors): string {
   const signed = signature?.found ?? null
   const unknown = [...(proof?.unknown ?? (signed ? [NO_RECEIPT] : [])), ...(signature?.unknown ?? [])]
-  const faults = fault ? [`  ${colors.red('✖')} ${visibleText(fault.message)}`, ...fault.remedies.map(remedyLine)] : []
+  const faults = fault ? [`  ${colors.red('✖')} ${visibleText(fault.message)}`, ...remedyLines(fault.remedies)] : []
   return [
     colors.bold(visibleText(basename(path))),
     ...(proof ? proofLines(proof, colors) : []),
@@ -73,8 +74,4 @@ function streamNames(streams: readonly KeptStream[]): string {
   return visibleText(
     streams.map(({ kind, outputIndex, codec }) => `${kind} ${outputIndex} (${codec ?? 'unknown'})`).join(', '),
   )
-}
-
-function remedyLine(remedy: string): string {
-  return `    → ${visibleText(remedy)}`
 }
