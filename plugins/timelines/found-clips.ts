@@ -1,4 +1,5 @@
 import { NoteTaker } from './note-taker.js'
+import { percent, type Rational } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
 import type { ClipUse, Timeline, TimelineNote, TimelineSource } from './timeline.js'
 
@@ -17,6 +18,12 @@ export class FoundClips {
   use(source: TimelineSource, clip: string, ranges: readonly TimeRange[], dropFrame?: boolean): void {
     this.#sources.set(source.id, source)
     this.uses.push(...ranges.map((range) => ({ sourceId: source.id, clip, range, dropFrame })))
+  }
+
+  /** Notes that a clip does not play at its own speed. @param how the speed as a factor, or in words */
+  speed(clip: string, how: Rational | string, taken = 'the range it can cover'): void {
+    const words = typeof how === 'string' ? how : `at ${percent(how)} %`
+    this.note('speed', clip, `plays ${words}: ${taken} is taken`)
   }
 
   /** Adds a note, once a subject. */

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, posix, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** The path of an address in a timeline: a path or a file URL in any encoding. Relative paths stay relative. */
@@ -16,6 +16,11 @@ export function pathOfAddress(address: string): string {
     // A URL of another system (a share's host on Linux, a drive), or one that was never encoded.
     return decoded(local.replace(/^file:(\/\/)?/i, ''))
   }
+}
+
+/** The file's name in a path of any system. */
+export function nameOfPath(path: string): string {
+  return posix.basename(path.replaceAll('\\', '/'))
 }
 
 /**

@@ -1,6 +1,5 @@
-import { posix } from 'node:path'
 import { FoundClips } from '../found-clips.js'
-import { addressOfPath, pathOfAddress } from '../media-path.js'
+import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { add, divide, FOREVER, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { playedPart, type TimeRange } from '../time/time-range.js'
@@ -189,8 +188,7 @@ class AafReading {
     } else if (path === undefined) {
       this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
     } else {
-      const name = posix.basename(path.replaceAll('\\', '/'))
-      this.found.use({ id, name, paths, origin: ZERO }, clip, [range])
+      this.found.use({ id, name: nameOfPath(path), paths, origin: ZERO }, clip, [range])
     }
   }
 

@@ -1,4 +1,5 @@
-import { basename, extname, posix } from 'node:path'
+import { basename, extname } from 'node:path'
+import { nameOfPath } from '../media-path.js'
 import type { ClipUse, RelinkedMedia } from '../timeline.js'
 import { type AleRow, type AleTable, cellOf } from './ale-table.js'
 
@@ -33,9 +34,7 @@ export function relinkAle(
 
 /** Tells whether a cell is the name of a file, its path, or its name without the extension. */
 function isNameOf(cell: string, path: string): boolean {
-  const [name, file] = [posix.basename(cell.replaceAll('\\', '/')), basename(path)].map((one) =>
-    one.normalize('NFC').toLowerCase(),
-  )
+  const [name, file] = [nameOfPath(cell), basename(path)].map((one) => one.normalize('NFC').toLowerCase())
   return name !== '' && (name === file || name === file?.slice(0, file.length - extname(file).length))
 }
 

@@ -1,5 +1,5 @@
-import { posix } from 'node:path'
 import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
+import { nameOfPath } from '../media-path.js'
 import { NoteTaker } from '../note-taker.js'
 import { frameRate } from '../time/frame-rate.js'
 import { timecodeTime } from '../time/media-clock.js'
@@ -61,7 +61,7 @@ function sourceOf(table: AleTable, row: AleTable['rows'][number]): TimelineSourc
   const names = hasOwnSound(table, row) ? cells(['soundroll']) : [...cells(FILE_COLUMNS), ...cells(ROLL_COLUMNS)]
   const [first] = names
   if (first === undefined) return undefined
-  const name = posix.basename(first.replaceAll('\\', '/'))
+  const name = nameOfPath(first)
   return { id: names.join('\n'), name, paths: names, origin: null }
 }
 

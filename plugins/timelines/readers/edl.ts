@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import {
   type EdlEvent,
   heardEvents,
@@ -8,7 +7,7 @@ import {
 } from '../../../src/pipeline/plan/edl-events.js'
 import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
 import { FoundClips } from '../found-clips.js'
-import { pathOfAddress } from '../media-path.js'
+import { nameOfPath, pathOfAddress } from '../media-path.js'
 import { timecodeTime } from '../time/media-clock.js'
 import {
   add,
@@ -69,7 +68,7 @@ function edlSource(event: EdlEvent, next: EdlEvent | undefined): TimelineSource 
   const names = [...writtenNames(event, next), ...reel]
   const [first] = names
   if (first === undefined) return undefined
-  const [id, name] = [names.join('\n'), basename(first.replaceAll('\\', '/'))]
+  const [id, name] = [names.join('\n'), nameOfPath(first)]
   return { id, name, paths: names.map(pathOfAddress), origin: null }
 }
 
@@ -111,8 +110,7 @@ class EdlReading {
     if (!speed) return written
     const programme = subtract(this.#time(event.recordOut), this.#time(event.recordIn))
     const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, nominal(this.#rate))
-    const percent = Math.round(Number(factor.numerator * 1000n) / Number(factor.denominator)) / 10
-    this.found.note('speed', clip, `plays at ${percent} %: the range it covers is taken`)
+    this.found.speed(clip, factor, 'the range it covers')
     // Lists differ in what the source out of such an event says: whatever can be meant is covered.
     const moved = rangeOf(this.#time(speed.entry), multiply(programme, factor))
     return hull(factor.numerator < 0n ? rangeOf(moved.end, negate(subtract(moved.end, moved.start))) : moved, written)

@@ -1,17 +1,17 @@
 import {
+  absolute,
   add,
   compare,
   decimal,
   divide,
   multiply,
-  negate,
   ONE,
   type Rational,
   rational,
   subtract,
   ZERO,
 } from '../time/rational.js'
-import { hull, length, rangeOf, type TimeRange } from '../time/time-range.js'
+import { hull, hullOf, length, rangeOf, type TimeRange } from '../time/time-range.js'
 import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Text of a child; undefined if there is none. */
@@ -98,9 +98,9 @@ export function remappedFrames(
   { speed, frames }: TimeRemap,
   duration: bigint | undefined,
 ): readonly TimeRange[] {
-  if (frames.length > 0) return [frames.map((frame) => ({ start: frame, end: frame })).reduce(hull)]
+  if (frames.length > 0) return [hullOf(frames)]
   if (speed.numerator < 0n && duration !== undefined) return [{ start: ZERO, end: rational(duration) }]
-  const size = speed.numerator < 0n ? negate(speed) : speed
+  const size = absolute(speed)
   const counted = { start: multiply(played.start, size), end: multiply(played.end, size) }
   return [counted, rangeOf(played.start, multiply(length(played), size))]
 }

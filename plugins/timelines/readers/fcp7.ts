@@ -1,20 +1,8 @@
-import { basename } from 'node:path'
 import { FoundClips } from '../found-clips.js'
-import { addressOfPath, pathOfAddress } from '../media-path.js'
+import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { applyEdits } from '../text-edits.js'
-import {
-  add,
-  divide,
-  larger,
-  multiply,
-  ONE,
-  type Rational,
-  rational,
-  subtract,
-  toNumber,
-  ZERO,
-} from '../time/rational.js'
+import { add, divide, larger, multiply, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { hull, playedPart, type TimeRange } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
@@ -154,9 +142,7 @@ class Fcp7Reading {
     part: TimeRange,
     { rate, duration, ...remap }: TimeRemap & { rate: Rational; duration: bigint | undefined },
   ) {
-    const percent = Math.round(toNumber(remap.speed) * 1000) / 10
-    const how = remap.frames.length > 0 ? 'at a speed that varies' : `at ${percent} %`
-    this.found.note('speed', clip, `plays ${how}: the range it can cover is taken`)
+    this.found.speed(clip, remap.frames.length > 0 ? 'at a speed that varies' : remap.speed)
     const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
     return remappedFrames(inFrames, remap, duration).map(({ start, end }) => ({
       start: divide(start, rate),
@@ -178,7 +164,7 @@ class Fcp7Reading {
       return
     }
     const path = pathOfAddress(address)
-    const source = { id: fileId(file), name: basename(path.replaceAll('\\', '/')), paths: [path], origin: ZERO }
+    const source = { id: fileId(file), name: nameOfPath(path), paths: [path], origin: ZERO }
     const ranges = parts.map(({ start, end }) => ({ start: add(start, offset), end: add(end, offset) }))
     this.found.use(source, clip, ranges)
   }

@@ -1,5 +1,4 @@
-import { basename } from 'node:path'
-import { pathOfAddress } from '../media-path.js'
+import { nameOfPath, pathOfAddress } from '../media-path.js'
 import { divide, ONE, type Rational, ZERO } from '../time/rational.js'
 import type { TimelineSource } from '../timeline.js'
 import { timeAttribute } from './fcpxml-values.js'
@@ -15,15 +14,6 @@ export class FcpxmlResources {
 
   get assets(): readonly XmlElement[] {
     return [...this.#byId.values()].filter(({ name }) => name === 'asset')
-  }
-
-  get sources(): readonly TimelineSource[] {
-    return this.assets.map((asset) => {
-      const path = pathOfAddress(assetAddress(asset)?.attributes.src ?? '')
-      const name = basename(path.replaceAll('\\', '/')) || (asset.attributes.name ?? '')
-      const paths = path === '' ? [] : [path]
-      return { id: asset.attributes.id ?? '', name, paths, origin: timeAttribute(asset, 'start') ?? ZERO }
-    })
   }
 
   asset(ref: string | undefined): XmlElement | undefined {
@@ -49,6 +39,14 @@ export class FcpxmlResources {
     const found = this.#byId.get(ref ?? '')
     return found?.name === name ? found : undefined
   }
+}
+
+/** The media file of an asset. */
+export function assetSource(asset: XmlElement): TimelineSource {
+  const path = pathOfAddress(assetAddress(asset)?.attributes.src ?? '')
+  const name = nameOfPath(path) || (asset.attributes.name ?? '')
+  const origin = timeAttribute(asset, 'start') ?? ZERO
+  return { id: asset.attributes.id ?? '', name, paths: path === '' ? [] : [path], origin }
 }
 
 /** The element whose `src` is an asset's file: the asset itself (1.8), or its representation (since 1.9). */

@@ -11,7 +11,7 @@ import {
   subtract,
   toNumber,
 } from '../time/rational.js'
-import { hull, type TimeRange } from '../time/time-range.js'
+import { hullOf, type TimeRange } from '../time/time-range.js'
 import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Seconds of an attribute such as `1001/30000s` or `5s`; undefined if there is none. */
@@ -61,7 +61,7 @@ export function timePoints(element: XmlElement): readonly TimePoint[] {
 export function mappedRange({ start, end }: TimeRange, points: readonly TimePoint[]): TimeRange {
   const inside = points.filter(({ time }) => compare(time, start) > 0 && compare(time, end) < 0)
   const values = [mappedTime(start, points), ...inside.map(({ value }) => value), mappedTime(end, points)]
-  return values.map((value) => ({ start: value, end: value })).reduce(hull)
+  return hullOf(values)
 }
 
 /** Checks whether the middle of a range lies among the points; under a transition its ends may not. */

@@ -1,9 +1,8 @@
+import { FoundClips } from '../found-clips.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { NoteTaker } from '../note-taker.js'
 import { add, compare, FOREVER, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
 import { hull, intersection, length, playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse } from '../timeline.js'
-import { type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
+import { assetSource, type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
 import {
   audioRoles,
   conformedSpeed,
@@ -44,17 +43,12 @@ interface Surroundings {
 
 /** One pass over the storylines of an FCPXML. */
 export class FcpxmlWalk {
-  readonly uses: ClipUse[] = []
+  readonly found = new FoundClips()
   readonly #resources: FcpxmlResources
-  readonly #notes = new NoteTaker()
   readonly #guard = new NestingGuard()
 
   constructor(resources: FcpxmlResources) {
     this.#resources = resources
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   project(project: XmlElement): void {
@@ -95,7 +89,7 @@ export class FcpxmlWalk {
     if (around.heard === 'connected') return
     const name = element.attributes.name ?? ''
     if (!isOn(element, 'enabled')) {
-      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      this.found.note('disabled', name, 'is disabled: left as it is')
       return
     }
     // The sound of a clip can begin and end elsewhere than its picture.
@@ -115,7 +109,7 @@ export class FcpxmlWalk {
   #content(element: XmlElement, name: string, part: TimeRange, around: Surroundings): void {
     if (element.attributes.srcEnable === 'video') return
     if (isMuted(element)) {
-      this.#notes.add('disabled', name, 'is muted: left as it is')
+      this.found.note('disabled', name, 'is muted: left as it is')
       return
     }
     const window = this.#retimed(element, name, part, around.rate)
@@ -129,7 +123,7 @@ export class FcpxmlWalk {
       case 'ref-clip': {
         const sequence = this.#resources.sequence(element.attributes.ref)
         if (sequence) this.#sequence(sequence, window, inner.depth)
-        else this.#notes.add('missing-reference', name, 'refers to no compound clip: left as it is')
+        else this.found.note('missing-reference', name, 'refers to no compound clip: left as it is')
         return
       }
       case 'mc-clip':
@@ -151,10 +145,10 @@ export class FcpxmlWalk {
     if (!asset || !hasAudio(asset)) return
     const roles = audioRoles(element)
     if (roles.length > 0 && roles.every((role) => NO_VOICE.has(role))) {
-      this.#notes.add('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}: left as it is`)
+      this.found.note('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}: left as it is`)
       return
     }
-    this.uses.push({ sourceId: asset.attributes.id ?? '', clip: clip || (asset.attributes.name ?? ''), range })
+    this.found.use(assetSource(asset), clip || (asset.attributes.name ?? ''), [range])
   }
 
   #multicam(element: XmlElement, around: Surroundings): void {
@@ -207,12 +201,12 @@ export class FcpxmlWalk {
     const asset = this.#resources.asset(element.attributes.ref)
     const first = timeAttribute(asset, 'start') ?? ZERO
     if (points.length > 1) {
-      this.#notes.add('speed', name, 'is retimed: the range it covers is taken')
+      this.found.note('speed', name, 'is retimed: the range it covers is taken')
       return this.#mapped(element, part, points, first)
     }
     const speed = conformedSpeed(element, rate)
     if (speed.numerator === speed.denominator) return part
-    this.#notes.add('speed', name, 'is conformed to the frame rate of the sequence: the range it can cover is taken')
+    this.found.note('speed', name, 'is conformed to the frame rate of the sequence: the range it can cover is taken')
     const from = add(first, multiply(subtract(part.start, first), speed))
     return hull(part, { start: from, end: add(from, multiply(length(part), speed)) })
   }

@@ -29,15 +29,8 @@ export function readFcpxml(text: string): Timeline {
   if (projects.length === 0) throw new TimelineSyntaxError('it holds no project')
   const walk = new FcpxmlWalk(resources)
   for (const project of projects) walk.project(project)
-  const { uses, notes } = walk
-  const used = new Set(uses.map(({ sourceId }) => sourceId))
-  return {
-    name: projects[0]?.attributes.name ?? null,
-    sources: resources.sources.filter(({ id }) => used.has(id)),
-    uses,
-    notes,
-    relink: (media) => relinkFcpxml(text, resources.assets, media),
-  }
+  const name = projects[0]?.attributes.name ?? null
+  return walk.found.timeline(name, (media) => relinkFcpxml(text, resources.assets, media))
 }
 
 /** Names other files in the assets, and removes what leads back to the old ones: bookmarks, proxies, identities. */

@@ -1,8 +1,9 @@
 import { basename } from 'node:path'
 import { FoundClips } from '../found-clips.js'
+import { nameOfPath } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { add, FOREVER, multiply, negate, ONE, type Rational, toNumber, ZERO } from '../time/rational.js'
-import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import { absolute, add, FOREVER, multiply, negate, ONE, percent, type Rational, ZERO } from '../time/rational.js'
+import { hullOf, playedPart, type TimeRange } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { relinkMlt } from './mlt-relink.js'
@@ -117,7 +118,7 @@ class MltWalk {
     }
     if (isSilent(producer)) return
     const { address, paths, speed } = media
-    const name = basename(address.replaceAll('\\', '/'))
+    const name = nameOfPath(address)
     const length = this.#place(property(producer, 'length')) ?? this.#place(producer.attributes.out)
     const played = window ?? (length && { start: ZERO, end: add(length, secondsOf(1n, this.#rate)) })
     if (!played) return
@@ -133,13 +134,11 @@ class MltWalk {
     { speed, length }: { speed: Rational; length: Rational | undefined },
   ): TimeRange {
     const remap = remapOf(producer)
-    const percent = Math.round(toNumber(speed) * 1000) / 10
-    if (!remap && percent === 100) return played
-    const how = remap ? 'at a speed that varies' : `at ${percent} %`
-    this.found.note('speed', clip, `plays ${how}: the range it can cover is taken`)
+    if (!remap && percent(speed) === 100) return played
+    this.found.speed(clip, remap ? 'at a speed that varies' : speed)
     if (remap?.times.length === 0) return { start: ZERO, end: FOREVER }
-    if (remap) return remap.times.map((time) => ({ start: time, end: time })).reduce(hull)
-    const size = speed.numerator < 0n ? negate(speed) : speed
+    if (remap) return hullOf(remap.times)
+    const size = absolute(speed)
     // Backwards it counts from the end of the file, which the project knows by frames alone: all of it.
     const covered = speed.numerator < 0n ? { start: ZERO, end: length ?? played.end } : played
     return { start: multiply(covered.start, size), end: multiply(covered.end, size) }

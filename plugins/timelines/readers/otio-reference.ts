@@ -1,5 +1,4 @@
-import { basename } from 'node:path'
-import { pathOfAddress } from '../media-path.js'
+import { nameOfPath, pathOfAddress } from '../media-path.js'
 import type { TimelineSource } from '../timeline.js'
 import { type JsonNode, member, stringOf } from './json-tree.js'
 import { activeReference, rangeValue, schemaOf } from './otio-values.js'
@@ -14,5 +13,5 @@ export function sourceOf(clip: JsonNode): TimelineSource | undefined {
   // The same file can be described twice; the clock is the same only if the descriptions agree.
   const origin = available?.start ?? null
   const id = origin ? `${address}@${origin.numerator}/${origin.denominator}` : address
-  return { id, name: basename(path.replaceAll('\\', '/')), paths: [path], origin }
+  return { id, name: nameOfPath(path), paths: [path], origin }
 }

@@ -1,7 +1,7 @@
-import { NoteTaker } from '../note-taker.js'
-import { add, larger, multiply, negate, type Rational, subtract, toNumber, ZERO } from '../time/rational.js'
+import { FoundClips } from '../found-clips.js'
+import { absolute, add, compare, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
 import { playedPart, type TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { itemsOf, type JsonNode, member, parseJsonTree, stringOf } from './json-tree.js'
 import { sourceOf } from './otio-reference.js'
@@ -21,35 +21,20 @@ export function readOtio(text: string): Timeline {
   onAudio.container(root, null, null)
   const walk = onAudio.hasClips ? onAudio : new OtioWalk('Video')
   if (walk !== onAudio) walk.container(root, null, null)
-  const { uses, notes, clips } = walk
-  const sources = new Map<string, TimelineSource>()
-  for (const source of clips.map(sourceOf)) if (source) sources.set(source.id, source)
-  const used = new Set(uses.map(({ sourceId }) => sourceId))
-  return {
-    name: stringOf(member(root, 'name')) ?? null,
-    sources: [...sources.values()].filter(({ id }) => used.has(id)),
-    uses,
-    notes,
-    // Clips on video tracks as well: sound and picture of one file stay linked.
-    relink: (media) => relinkOtio(text, clips, media),
-  }
+  // Clips on video tracks as well: sound and picture of one file stay linked.
+  return walk.found.timeline(stringOf(member(root, 'name')) ?? null, (media) => relinkOtio(text, walk.clips, media))
 }
 
 /** One pass over the composition, with the sound of tracks of one kind. */
 class OtioWalk {
-  readonly uses: ClipUse[] = []
+  readonly found = new FoundClips()
   /** Every clip of the file, whatever its track. */
   readonly clips: JsonNode[] = []
   hasClips = false
   readonly #kind: string
-  readonly #notes = new NoteTaker()
 
   constructor(kind: 'Audio' | 'Video') {
     this.#kind = kind
-  }
-
-  get notes() {
-    return this.#notes.notes
   }
 
   /** Contents of a timeline, collection, stack or track; `window` is on its own clock, null for all of it. */
@@ -103,12 +88,12 @@ class OtioWalk {
     if (schema === 'Clip' && isHeard) this.hasClips = true
     const name = stringOf(member(node, 'name')) ?? ''
     if (isDisabled(node)) {
-      this.#notes.add('disabled', name, 'is disabled: left as it is')
+      this.found.note('disabled', name, 'is disabled: left as it is')
       return
     }
     const { start, duration } = trimOf(node)
     const signed = speedOf(node)
-    const speed = signed.numerator < 0n ? negate(signed) : signed
+    const speed = absolute(signed)
     const placed = { start: subtract(at, before), end: add(add(at, duration), after) }
     const placement = { at: placed, sourceStart: subtract(start, multiply(before, speed)), speed }
     // The whole clip counts: a guess at which part of a reversed clip a window shows could be wrong.
@@ -116,31 +101,23 @@ class OtioWalk {
     const part = playedPart(placement, window) && playedPart(placement, isReversed ? null : window)
     // Without a range of its own and of its media, its length is that of a file which is not read here.
     const isUnknown = schema === 'Clip' && isHeard && sourceOf(node) !== undefined && isUnranged(node)
-    if (isUnknown) this.#notes.add('unread', name, 'says no range of its file: left as it is')
+    if (isUnknown) this.found.note('unread', name, 'says no range of its file: left as it is')
     if (!part) return
     if (schema !== 'Clip') this.container(node, part, trackKind)
     else if (isHeard) this.#clip(node, name, part, signed)
   }
 
   #clip(node: JsonNode, clip: string, range: TimeRange, speed: Rational): void {
-    if (speed.numerator !== speed.denominator) this.#noteSpeed(clip, speed)
+    if (speed.numerator === 0n) this.found.note('speed', clip, 'is a freeze frame, without sound')
+    else if (compare(speed, ONE) !== 0) this.found.speed(clip, speed, 'the range it covers')
     const reference = activeReference(node)
     const source = sourceOf(node)
-    if (source) this.uses.push({ sourceId: source.id, clip, range })
+    if (source) this.found.use(source, clip, [range])
     else if (schemaOf(reference) === 'GeneratorReference')
-      this.#notes.add('generator', clip, 'is generated, not recorded: left as it is')
+      this.found.note('generator', clip, 'is generated, not recorded: left as it is')
     else if (schemaOf(reference) === 'ImageSequenceReference')
-      this.#notes.add('picture-only', clip, 'is a sequence of pictures, without sound')
-    else this.#notes.add('missing-reference', clip, 'has no reference to a media file: left as it is')
-  }
-
-  #noteSpeed(clip: string, speed: Rational): void {
-    const percent = Math.round(toNumber(speed) * 1000) / 10
-    const message =
-      speed.numerator === 0n
-        ? 'is a freeze frame, without sound'
-        : `plays at ${percent} %: the range it covers is taken`
-    this.#notes.add('speed', clip, message)
+      this.found.note('picture-only', clip, 'is a sequence of pictures, without sound')
+    else this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
   }
 }
 

@@ -1,17 +1,16 @@
-import { posix } from 'node:path'
 import { FoundClips } from '../found-clips.js'
+import { nameOfPath } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import {
+  absolute,
   add,
   compare,
   FOREVER,
   larger,
   multiply,
-  negate,
   ONE,
   type Rational,
   subtract,
-  toNumber,
   ZERO,
 } from '../time/rational.js'
 import { hull, playedPart, type TimeRange } from '../time/time-range.js'
@@ -137,7 +136,7 @@ class PremiereReading {
     window: TimeRange | null,
   ): TimeRange | undefined {
     const signed = decimalIn(clip, 'PlaybackSpeed') ?? ONE
-    const speed = signed.numerator < 0n ? negate(signed) : signed
+    const speed = absolute(signed)
     const isRemapped = child(clip, 'TimeRemapping') !== undefined
     const isBackwards = isTrue(clip, 'PlayBackwards') || signed.numerator < 0n
     const start = ticksIn(clip, 'InPoint') ?? ZERO
@@ -148,9 +147,7 @@ class PremiereReading {
     const part = playedPart(placement, window)
     const isExact = compare(subtract(end, start), shown) === 0 && compare(speed, ONE) === 0
     if (!part || (isExact && !isRemapped && !isBackwards)) return part
-    const percent = Math.round(toNumber(signed) * 1000) / 10
-    const how = isRemapped ? 'at a speed that varies' : isBackwards ? 'backwards' : `at ${percent} %`
-    this.found.note('speed', name, `plays ${how}: the range it can cover is taken`)
+    this.found.speed(name, isRemapped ? 'at a speed that varies' : isBackwards ? 'backwards' : signed)
     // Adobe does not say how such a clip counts in its file.
     if (isRemapped || isBackwards) return { start: ZERO, end: FOREVER }
     // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
@@ -171,8 +168,7 @@ class PremiereReading {
       // A number is the kind of a generator: bars, tone, black.
       this.found.note('generator', clip, 'is generated, not recorded: left as it is')
     } else {
-      const name = posix.basename(path.replaceAll('\\', '/'))
-      this.found.use({ id: objectKey(media), name, paths, origin: ZERO }, clip, [range])
+      this.found.use({ id: objectKey(media), name: nameOfPath(path), paths, origin: ZERO }, clip, [range])
     }
   }
 }

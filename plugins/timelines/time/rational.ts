@@ -42,6 +42,10 @@ export function negate(a: Rational): Rational {
   return { numerator: -a.numerator, denominator: a.denominator }
 }
 
+export function absolute(a: Rational): Rational {
+  return a.numerator < 0n ? negate(a) : a
+}
+
 /** Negative if `a` is the smaller, 0 if they are equal. */
 export function compare(a: Rational, b: Rational): number {
   const difference = a.numerator * b.denominator - b.numerator * a.denominator
@@ -69,6 +73,11 @@ export function ceil(a: Rational): bigint {
 
 export function toNumber({ numerator, denominator }: Rational): number {
   return Number(numerator) / Number(denominator)
+}
+
+/** A factor in percent, to one decimal place. */
+export function percent(factor: Rational): number {
+  return Math.round(toNumber(factor) * 1000) / 10
 }
 
 /** Exact value of decimals (`-24.5`, `1e3`); undefined if the text is not a number of a size that media have. */

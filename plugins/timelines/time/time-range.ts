@@ -23,6 +23,11 @@ export function hull(a: TimeRange, b: TimeRange): TimeRange {
   return { start: smaller(a.start, b.start), end: larger(a.end, b.end) }
 }
 
+/** The smallest range that holds some times. There must be at least one. */
+export function hullOf(times: readonly Rational[]): TimeRange {
+  return { start: times.reduce(smaller), end: times.reduce(larger) }
+}
+
 export function length({ start, end }: TimeRange): Rational {
   return subtract(end, start)
 }
