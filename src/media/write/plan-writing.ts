@@ -41,6 +41,9 @@ type TakenWriting = Writing & { readonly kind: 'bytes' }
 /** A lead-in as long as verification allows. */
 const LEAST_LEAD_SEC = 0.001
 
+/** All frames of E-AC-3 have one length, so an AVI states the right clock for them. Only ffmpeg's reader misreads it. */
+const EQUAL_FRAMES = 'eac3'
+
 /** A writer that would take a file if some of its tracks had another codec. */
 interface Untaken extends Declined {
   readonly tracks: ReadonlySet<AudioStreamInfo>
@@ -158,7 +161,7 @@ function wantedTracks(
 ): Wanted {
   const inputs = audioStreams(media).filter(({ audioIndex }) => replaced.includes(audioIndex))
   const tracks = inputs.map((input) => {
-    const keepsCodec = !recoded?.has(input) && !hasGuessedTimes(media, input)
+    const keepsCodec = !recoded?.has(input) && (input.codec === EQUAL_FRAMES || !hasGuessedTimes(media, input))
     const encoding = ownEncoding(input, remux, choices, keepsCodec)
     return { input, encoding, channels: choices.mixedTo?.get(input.audioIndex) ?? input.channels }
   })

@@ -26,6 +26,7 @@ it.each([
   ['MP3', 'mp3.avi', ['-c:a', 'libmp3lame']],
   ['MP3 of a variable rate', 'vbr.avi', VARIABLE],
   ['AC-3', 'ac3.avi', ['-c:a', 'ac3']],
+  ['E-AC-3', 'eac3.avi', ['-c:a', 'eac3']],
   ['MP2', 'mp2.avi', ['-c:a', 'mp2']],
   ['AAC', 'aac.avi', ['-c:a', 'aac']],
   ['Windows Media', 'wma.avi', ['-c:a', 'wmav2']],
@@ -40,6 +41,7 @@ it.each([
   const { writer, census } = bytesWriting(plan)
   expect(writer).toBe('avi')
   expect(plan.losses).toEqual([])
+  expect(plan.notes.some((note) => note.includes('becomes'))).toBe(name === 'adpcm.avi')
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   const [input, output] = [await readFile(path), await readFile(part)]
   const [before, after] = [readAvi(input), readAvi(output)]
