@@ -1,3 +1,4 @@
+import { windowsMediaFrame } from '../probe/frame-times.js'
 import type { MuxedVoice } from '../write/remux/mux.js'
 import { type SyncPlace, type SyncPlaceName, syncReach } from '../write/remux/sync-reference.js'
 import { errorPower } from '../write/splice/measure-joint.js'
@@ -31,8 +32,10 @@ export function windowsOf(voice: MuxedVoice, moved: number): SyncWindows {
 /** Finds a voice in what was decoded. @param moved samples by which the picture moved against the file's zero */
 export function findVoice(windows: SyncWindows, voice: MuxedVoice, moved: number, codec?: string): TrackReadBack {
   const sampleCount = windows.sampleCount - moved
+  // ffmpeg decodes the last frame of Windows Media without the one that overlaps it.
+  const whole = sampleCount - (codec?.startsWith('wmav') ? windowsMediaFrame(voice.format.sampleRate) : 0)
   // A decoder returns more than the track states, and a voice may have sound there.
-  const stated = voice.splice?.kind === 'spliced' ? sampleCount : Math.min(sampleCount, voice.sampleCount)
+  const stated = voice.splice?.kind === 'spliced' ? whole : Math.min(whole, voice.sampleCount)
   const found = voice.syncSamples.map((sample, place) => {
     const decoded = windows.window(place).subarray(0, Math.max(0, stated - sample.atSample))
     return findBlock(voice, sample, Float64Array.from(decoded), codec)

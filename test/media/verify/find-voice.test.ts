@@ -10,11 +10,12 @@ const DECODED = 3072
 /** The last of its blocks of a sixth begins there. */
 const END = 2560
 
-it.each([
+it.each<[string, number, number, string[], string?]>([
   ['nothing ends', DECODED, DECODED, ['end']],
+  ['the last frame of WMA begins', DECODED, DECODED, [], 'wmav2'],
   ['the track ends', END, DECODED, []],
   ['the decoded sound ends', DECODED, END, []],
-])('compares a block with the sound that the track states: %s before it', (_, stated, decoded, lost) => {
+])('compares a block with the sound that the track states: %s before it', (_, stated, decoded, lost, codec = 'aac') => {
   const sound = Float32Array.from({ length: DECODED }, (_, at) => (at < END ? 0.1 : 0.3) * Math.sin(at * at * 1e-3))
   const reference = new SyncReference(FORMAT, DECODED)
   reference.push(Buffer.from(sound.buffer))
@@ -23,5 +24,5 @@ it.each([
   const voice: MuxedVoice = { audioIndex: 0, skippedSamples: 0, splice: null, ...read }
   const windows = windowsOf(voice, 0)
   windows.push(Buffer.from(sound.fill(0, END).slice(0, decoded).buffer))
-  expect(findVoice(windows, voice, 0, 'aac').lost).toEqual(lost)
+  expect(findVoice(windows, voice, 0, codec).lost).toEqual(lost)
 })
