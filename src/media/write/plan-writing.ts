@@ -17,6 +17,7 @@ import { oggFrames } from './frames/ogg.js'
 import { repeatedCommentLosses } from './frames/repeated-comments.js'
 import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
+import { leadInNotes } from './lead-in-notes.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { donorFault } from './prove-donor.js'
@@ -87,7 +88,7 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
       await proveEncoder(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, options.signal)
     }
   }
-  return plan
+  return { ...plan, notes: [...plan.notes, ...(await leadInNotes(plan, options))] }
 }
 
 /** A writer keeps the codec of the input, even if ffmpeg's remux would choose another. */

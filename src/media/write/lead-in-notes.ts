@@ -1,0 +1,39 @@
+import { encoderPriming } from './encode/encoder-priming.js'
+import { newStreams } from './remux/mux-command.js'
+import type { MuxPlan } from './remux/mux-plan.js'
+import type { NewStream } from './remux/plan-streams.js'
+
+/** The plan lists what Windows Media loses, which is more than a lead-in. */
+const LISTED = /^wma/
+
+/** Names the first sound of each new track that the lead-in of its encoder replaces. */
+export async function leadInNotes(
+  plan: MuxPlan,
+  {
+    mixedTo,
+    signal,
+  }: { readonly mixedTo?: ReadonlyMap<number, number> | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<readonly string[]> {
+  const notes: string[] = []
+  for (const [place, stream] of newStreams(plan).entries()) {
+    const { encoding, input } = stream
+    if (encoding.lossless || LISTED.test(encoding.codec) || !isTrimmed(plan, place, stream)) continue
+    const channels = mixedTo?.get(input.audioIndex) ?? input.channels
+    const channelLayout = channels === input.channels ? input.channelLayout : null
+    const samples = await encoderPriming(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, signal)
+    const lateSec = (input.startSec ?? plan.media.startSec) - plan.media.startSec
+    const replacedMs = Math.round(1000 * (samples / input.sampleRate - lateSec))
+    if (replacedMs < 1) continue
+    const why = `because .${plan.container} cannot state its length`
+    notes.push(
+      `Audio track ${input.audioIndex}: the lead-in of its encoder replaces the first ${replacedMs} ms, ${why}.`,
+    )
+  }
+  return notes
+}
+
+/** True if an output cannot state the lead-in of a track that is encoded from its start. */
+function isTrimmed({ writing, profile, splicedTracks }: MuxPlan, place: number, { input }: NewStream): boolean {
+  if (writing.kind === 'remux') return profile.priming === 'unsignalled'
+  return writing.donors[place]?.leadIn === 'trimmed' && !splicedTracks?.includes(input.audioIndex)
+}

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
+import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+it.each([
+  // Written by ffmpeg, and into the file itself.
+  ['low.ts', 8000, 'aac', ['the first 128 ms, because .ts cannot']],
+  ['bare.aac', 48_000, 'aac', ['the first 21 ms, because .aac cannot']],
+  ['bare.ac3', 48_000, 'ac3', ['the first 5 ms, because .ac3 cannot']],
+  ['stated.m4a', 8000, 'aac', []],
+  ['stated.mp3', 48_000, 'libmp3lame', []],
+  ['lossless.avi', 48_000, 'pcm_s16le', []],
+])('names the sound of %s that the lead-in of its encoder replaces', async (name, rate, codec, expected) => {
+  const path = folder.file(name)
+  await ffmpeg(...tone(2, rate), '-c:a', codec, path)
+  const { notes, losses } = await planOutput(await probe(path), { replaced: [0] })
+  expect(losses).toEqual([])
+  const leadIns = notes.filter((note) => note.includes('lead-in'))
+  expect(leadIns).toEqual(expected.map((text) => expect.stringContaining(text)))
+})
