@@ -12,8 +12,8 @@ const RIFX_FAULT = 'have their high byte first (RIFX), and ffmpeg decodes them a
 const CAF_REMEDY = 'Write them as 24 bits first, on a Mac: `afconvert -f caff -d LEI24 in.caf out.caf`.'
 
 /**
- * The refusal of a WAV or CAF whose samples ffmpeg decodes as noise, such as 24 bits in 32, or a WAV of the kind RIFX;
- * undefined for any other file.
+ * The refusal of a WAV or CAF whose samples ffmpeg decodes as noise, such as 24 bits in 32, or of the kind RIFX. Undefined
+ * for any other file.
  *
  * @param head the first bytes of the file
  */
