@@ -131,6 +131,17 @@ async function withoutLeadIn(
   signal: AbortSignal | undefined,
 ): Promise<DonorFormat> {
   if (donor.leadIn !== 'trimmed') return donor
-  const primingSamples = await encoderPriming(stream.encoding, voice.format, signal)
-  return { ...donor, skipSamples: donor.skipSamples + primingSamples }
+  const { encoding } = stream
+  const primingSamples = await encoderPriming(encoding, voice.format, signal)
+  const isRounded = encoding.codec === 'vorbis' && donor.muxer === 'matroska'
+  const replaced = isRounded ? inWholeMs(primingSamples, voice.format.sampleRate) : primingSamples
+  return { ...donor, skipSamples: donor.skipSamples + replaced }
+}
+
+/**
+ * Rounds a lead-in as the side file does. Its first block is the lead-in of Vorbis, of which a decoder returns nothing. The
+ * sound begins with the second block, at a time in whole milliseconds.
+ */
+function inWholeMs(samples: number, sampleRate: number): number {
+  return Math.round((Math.round((samples * 1000) / sampleRate) * sampleRate) / 1000)
 }
