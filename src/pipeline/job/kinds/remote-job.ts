@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, stat } from 'node:fs/promises'
+import { chmod, copyFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { safeAddress } from '../../../client/index.js'
 import { UsageError } from '../../../core/errors.js'
@@ -76,6 +76,8 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
       return {
         async assemble() {
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
+          // The copy has the mode of the cache, which only its user may read.
+          await chmod(bench.part, 0o666 & ~process.umask())
           const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
           return { receipt: await withProofs(receipt, settings, { bench, signal, before: null }), inputIdentity: null }
         },
