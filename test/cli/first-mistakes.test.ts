@@ -7,12 +7,14 @@ import { examineSpace } from '../../src/cli/doctor/examine.js'
 import { nativeFault } from '../../src/cli/native-fault.js'
 import { requireOutputFolder } from '../../src/cli/require-output-folder.js'
 import { partLines } from '../../src/cli/show/part-lines.js'
+import { openLedger } from '../../src/ledger/index.js'
 import { probe } from '../../src/media/index.js'
 import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { parseSegment } from '../../src/pipeline/plan/segments.js'
 import { commandInProcess } from '../helpers/command-in-process.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+import { request } from '../ledger/store-fixture.js'
 
 let shop: Workshop
 beforeAll(() => {
@@ -118,4 +120,18 @@ it('says which package with native code is missing, and how to install it', () =
   const other = thrown('./no-such-file.js')
   expect(nativeFault(other)).toBe(other)
   expect(nativeFault('text')).toBe('text')
+})
+
+it('keeps the secret of a signed address, and finds its job by that address', async () => {
+  const address = 'http://127.0.0.1:1/speech.wav?sig=hush'
+  const failed = await voxmux('run', address, '--dry-run', '--json')
+  expect(failed).toMatchObject({ code: 2, stdout: expect.stringContaining('speech.wav?[redacted]') })
+  const unknown = await voxmux('jobs', 'show', address)
+  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('no job "http://127.0.0.1:1/speech.wav?[') })
+  const ledger = await openLedger(shop.path('ledger.sqlite'))
+  await ledger.jobs.enqueueAll([request('web', { input: 'http://127.0.0.1:1/speech.wav?[redacted]' })])
+  await ledger.close()
+  const shown = await voxmux('jobs', 'show', address, '--ledger', shop.path('ledger.sqlite'))
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('queued') })
+  expect(JSON.stringify([failed, unknown, shown])).not.toContain('hush')
 })

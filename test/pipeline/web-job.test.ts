@@ -3,11 +3,13 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { checkFile } from '../../src/pipeline/job/check-file.js'
 import { linkValidSec } from '../../src/pipeline/job/kinds/remote-job.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import type { JobHooks } from '../../src/pipeline/job-hooks.js'
 import { changeWords } from '../../src/pipeline/output/change-words.js'
 import { readReceipt } from '../../src/pipeline/output/receipt.js'
+import { requireOwnOutputs } from '../../src/pipeline/plan/own-outputs.js'
 import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
@@ -53,6 +55,28 @@ describe('an address as input', () => {
     ).toBe(true)
     expect(await readdir(bench.folder.file('state/downloads'))).toEqual([])
     expect(await readFile(bench.folder.file('speech.regen.wav.voxmux.json'), 'utf8')).not.toContain('secret')
+  })
+
+  it('keeps its secret while it waits for the account, and in a list with two of one output', async () => {
+    bench.server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)
+    const requests = ['1', '2'].map((name) => webRequest(`/speech.wav?name=${name}&sig=hush`))
+    const outcomes = await runJobs(requests, bench.pipeline.context, { concurrency: 1 })
+    const event = { status: 'pending', input: `${address}/speech.wav?[redacted]` }
+    expect(outcomes[1]?.event).toMatchObject(event)
+    expect(JSON.stringify(outcomes.map((outcome) => outcome.event))).not.toContain('hush')
+    const shared = await requireOwnOutputs(requests).catch((error: Error) => error)
+    expect(shared).toMatchObject({ code: 'ERR_OUTPUT_SHARED', message: expect.stringContaining('?[redacted] and ') })
+    expect(`${(shared as Error).message}`).not.toContain('hush')
+  })
+
+  it('keeps its secret in a check, which cannot download it', async () => {
+    const { file } = await checkFile(
+      `${address}/speech.wav?sig=secret`,
+      requestFor('unused').settings,
+      {},
+      AbortSignal.any([]),
+    )
+    expect(file).toMatchObject({ status: 'failed', input: `${address}/speech.wav?[redacted]` })
   })
 
   it('is skipped when its output is there', async () => {
@@ -101,8 +125,9 @@ describe('--remote', () => {
     expect(bench.server.charges).toBe(0)
   })
 
-  it('fetched by the service is not said to be unsent', async () => {
+  it('fetched by the service is not said to be unsent, and may be read like any other file', async () => {
     await run(webRequest('/speech.wav', { remote: true }))
+    expect((await stat(bench.folder.file('speech.regen.wav'))).mode & 0o777).toBe(0o666 & ~process.umask())
     const receipt = await readReceipt(bench.folder.file('speech.regen.wav.voxmux.json'))
     if (!receipt) throw new Error('no receipt')
     expect(changeWords(receipt)).toBe('regenerated as a whole by the service, which fetched the file itself')

@@ -7,6 +7,7 @@ import { openStore } from '../../pipeline/job/open-store.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { queuedRecordOf, shownJob } from '../../pipeline/queue/queued-file.js'
 import { jobHeld, notQueued, retryJob } from '../../pipeline/queue/retry-job.js'
+import { isWebAddress, shownInput } from '../../pipeline/web-address.js'
 import { number, oneOf, text } from '../arguments/option.js'
 import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
@@ -182,9 +183,10 @@ function jobEvent(job: Job) {
 
 /** Finds a job by its id, or the newest job of an input. @throws UsageError `ERR_JOB_UNKNOWN` */
 async function requireJob(jobs: JobStore, idOrInput: string, cwd: string): Promise<Job> {
-  const found = (await jobs.get(idOrInput)) ?? (await jobs.list({ input: resolve(cwd, idOrInput), limit: 1 }))[0]
+  const input = isWebAddress(idOrInput) ? shownInput(idOrInput) : resolve(cwd, idOrInput)
+  const found = (await jobs.get(idOrInput)) ?? (await jobs.list({ input, limit: 1 }))[0]
   if (found) return found
-  throw new UsageError('ERR_JOB_UNKNOWN', `The ledger has no job "${idOrInput}".`, {
+  throw new UsageError('ERR_JOB_UNKNOWN', `The ledger has no job "${shownInput(idOrInput)}".`, {
     remedies: ['Name a job by its id or by the path of its input. `voxmux jobs list` shows all jobs.'],
   })
 }

@@ -33,7 +33,7 @@ import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipe
 import type { TrackPlan } from '../../pipeline/plan/plan-tracks.js'
 import type { Segment } from '../../pipeline/plan/segments.js'
 import { planRefusal, pricedPlan } from '../../pipeline/voice/narrow-plan.js'
-import { isWebAddress } from '../../pipeline/web-address.js'
+import { isWebAddress, shownInput } from '../../pipeline/web-address.js'
 import type { Limits } from '../../precheck/index.js'
 import type { CommandContext } from '../command.js'
 import { fileLine } from '../output/file-line.js'
@@ -65,7 +65,8 @@ export async function showPlans(
   const files: FileEvent[] = []
   const codes: ExitCode[] = []
   for (const request of requests) {
-    const { provisionalId: id, input } = request
+    const id = request.provisionalId
+    const input = shownInput(request.input)
     try {
       const shown = await showPlan(request, limits, context, options)
       files.push({ event: 'file', id, input, status: 'skipped', ...shown, error: null })

@@ -12,7 +12,7 @@ import { checkWriting } from '../plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../plan/plan-tracks.js'
 import { MOST_MAPPED_SEC, mapTrack } from '../voice/map-track.js'
 import { mappedVoiceVerdicts, noVoiceVerdicts } from '../voice/no-voice-verdicts.js'
-import { isWebAddress } from '../web-address.js'
+import { isWebAddress, shownInput } from '../web-address.js'
 
 /** The result of the pre-check of one input. */
 export interface CheckedFile extends FileEvent {
@@ -93,7 +93,7 @@ function outcome(
   const file: CheckedFile = {
     event: 'file',
     id: randomUUID(),
-    input,
+    input: shownInput(input),
     status,
     output: null,
     receipt: null,

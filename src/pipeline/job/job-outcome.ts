@@ -3,6 +3,7 @@ import type { FileEvent, InputStatus } from '../events.js'
 import { certificateWords } from '../output/certificate-words.js'
 import type { Receipt } from '../output/receipt.js'
 import { receiptPath } from '../plan/output-path.js'
+import { shownInput } from '../web-address.js'
 import type { FinishedJob } from './job-life.js'
 
 /** How a job ended: the event for programs, the error with its exit code, and the receipt of a job that ran now. */
@@ -37,7 +38,10 @@ export function outcomeOfError(
   error: VoxmuxError,
   status: InputStatus = statusOf(error),
 ): JobOutcome {
-  const event: FileEvent = { event: 'file', id, input, status, output: null, receipt: null, error: errorReport(error) }
+  const event: FileEvent = {
+    ...{ event: 'file', id, input: shownInput(input), status },
+    ...{ output: null, receipt: null, error: errorReport(error) },
+  }
   return { event, error, receipt: null }
 }
 

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
 import type { HeldJob } from '../../ledger/index.js'
-import { isWebAddress } from '../web-address.js'
+import { isWebAddress, shownInput } from '../web-address.js'
 import { outputPlace } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
 
@@ -17,7 +17,11 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
   for (const request of requests) {
     const output = await expectedOutput(request)
     const owner = owners.get(output)
-    if (owner) throw sharedOutput(`${owner.input} and ${request.input} have the same output: ${output}.`, request.input)
+    if (owner)
+      throw sharedOutput(
+        `${shownInput(owner.input)} and ${shownInput(request.input)} have the same output: ${output}.`,
+        shownInput(request.input),
+      )
     owners.set(output, request)
   }
 }
