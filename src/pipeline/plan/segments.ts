@@ -201,12 +201,15 @@ export function joinMeeting(parts: readonly Part[], sentBefore: readonly ClockRa
   let left = parts
   const kept: Part[] = []
   for (const cut of [...sentBefore].sort((one, other) => lengthOf(other) - lengthOf(one))) {
-    const inCut = left.filter((part) => isWithin(part.cut, cut))
+    const inCut = left.filter((part) => isWithin(part.cut, cut) && endOf(part.cut) <= endOf(cut))
     const [whole, ...others] = joined(inCut)
     if (!whole || others.length > 0 || whole.cut.startSample !== cut.startSample) continue
     if (whole.cut.endSample !== cut.endSample) continue
+    const rest = left.filter((part) => !inCut.includes(part))
+    // The handles of its neighbours may need as much as is saved.
+    if (sentSamples(rest) >= sentSamples(left)) continue
     kept.push(whole)
-    left = left.filter((part) => !inCut.includes(part))
+    left = rest
   }
   return [...kept, ...joined(left)].sort((one, other) => one.cut.startSample - other.cut.startSample)
 }
@@ -218,8 +221,17 @@ function joined(parts: readonly Part[]): readonly Part[] {
   }))
 }
 
-function lengthOf({ startSample, endSample }: ClockRange): number {
-  return (endSample ?? Number.POSITIVE_INFINITY) - startSample
+function sentSamples(parts: readonly Part[]): number {
+  return joined(parts).reduce((sum, { cut }) => sum + lengthOf(cut), 0)
+}
+
+function lengthOf(range: ClockRange): number {
+  return endOf(range) - range.startSample
+}
+
+/** An open end is later than any other, and can be subtracted. */
+function endOf({ endSample }: ClockRange): number {
+  return endSample ?? Number.MAX_SAFE_INTEGER
 }
 
 function isWithin({ startSample }: ClockRange, whole: ClockRange): boolean {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { DEFAULT_RECIPE } from '../../../src/config/preset-schema.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { planJob } from '../../../src/pipeline/plan/plan-job.js'
+import { joinMeeting } from '../../../src/pipeline/plan/segments.js'
 import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
@@ -54,16 +55,70 @@ it('pays only for what is new if a later job adds a part near those of earlier o
   }
   const [first, second, third, last] = [part(0.5, 1), part(1.3, 1.6), part(1.9, 2.1), part(2.4, null)]
   expect(await paid('1.wav', [first])).toEqual([[0.3, 1.2, 0.9]])
-  expect(await paid('2.wav', [second, third])).toEqual([[1.1, 2.3, 1.2]])
-  expect(await paid('3.wav', [last])).toEqual([[2.2, 3, 0.8]])
+  expect(await paid('2.wav', [first, second])).toEqual([
+    [0.3, 1.2, 0],
+    [1.1, 1.8, 0.7],
+  ])
+  expect(await paid('3.wav', [third, last])).toEqual([[1.7, 3, 1.3]])
   expect(await paid('4.wav', [first, second, third, last])).toEqual([
     [0.3, 1.2, 0],
-    [1.1, 2.3, 0],
-    [2.2, 3, 0],
+    [1.1, 1.8, 0],
+    [1.7, 3, 0],
   ])
   expect(await paid('5.wav', [part(0, 0.1), first, second, third])).toEqual([
     [0, 0.3, 0.3],
     [0.3, 1.2, 0],
-    [1.1, 2.3, 0],
+    [1.1, 1.8, 0],
+    [1.7, 2.3, 0.6],
   ])
+})
+
+it.each([
+  [
+    'keeps a part as it was paid for',
+    [0, 100],
+    [
+      [0, 100],
+      [90, 110],
+    ],
+    [
+      [0, 100],
+      [90, 110],
+    ],
+  ],
+  [
+    'keeps one up to the end',
+    [90, null],
+    [
+      [0, 100],
+      [90, null],
+    ],
+    [
+      [0, 100],
+      [90, null],
+    ],
+  ],
+  [
+    'keeps none that other handles were sent with',
+    [0, 99],
+    [
+      [0, 100],
+      [90, 110],
+    ],
+    [[0, 110]],
+  ],
+  [
+    'keeps none that the handles beside it cover',
+    [50, 70],
+    [
+      [0, 60],
+      [50, 70],
+      [60, 120],
+    ],
+    [[0, 120]],
+  ],
+] as const)('%s', (_, before, cuts, sent) => {
+  const range = ([startSample, endSample]: readonly [number, number | null]) => ({ startSample, endSample })
+  const parts = cuts.map((cut) => ({ ranges: [range(cut)], cut: range(cut) }))
+  expect(joinMeeting(parts, [range(before)]).map(({ cut }) => [cut.startSample, cut.endSample])).toEqual(sent)
 })
