@@ -15,6 +15,17 @@ beforeAll(async () => {
 })
 afterAll(() => folder.remove())
 
+it('states the number of samples of FLAC in Ogg', async () => {
+  const path = folder.file('counted.ogg')
+  await ffmpeg(...tone(3, 48_000), '-c:a', 'flac', path)
+  const { plan, part } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('frames')
+  const output = await readFile(part)
+  // The last 36 of the 8 bytes behind the sizes of blocks and frames in STREAMINFO (RFC 9639, section 8.2).
+  const facts = output.readBigUInt64BE(output.indexOf('fLaC') + 4 + 4 + 10)
+  expect(facts & 0xf_ffff_ffffn).toBe(144_000n)
+})
+
 it.each([
   ['ogg', ['-c:a', 'libvorbis']],
   ['opus', ['-c:a', 'libopus']],

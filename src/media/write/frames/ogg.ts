@@ -8,7 +8,7 @@ import { staleReason } from '../stale-facts.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
-import { BEGINS, holdsPage, MOST_SEGMENTS, oggPageAt } from './ogg-pages.js'
+import { BEGINS, holdsPage, MOST_SEGMENTS, NO_GRANULE, oggPageAt } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 import { staleComments } from './vorbis-comments.js'
 
@@ -143,7 +143,25 @@ async function readDonor(path: string, _track: unknown, _signal: unknown, { head
     pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: at + page.headLength })
     at += page.headLength + page.bodyLength
   }
-  return { headers: made?.packets ?? [], pages: withoutSilentPage(pages) }
+  const [id, ...others] = made?.packets ?? []
+  const isCounted = id !== undefined && headers.codec === 'flac'
+  return {
+    headers: isCounted ? [withCount(id, pages), ...others] : (made?.packets ?? []),
+    pages: withoutSilentPage(pages),
+  }
+}
+
+/** Place of the number of samples in the id header of FLAC: the last 4 bits of this byte, and the next 4 bytes. */
+const FLAC_SAMPLES_AT = 30
+
+/** ffmpeg writes the id header of FLAC before it knows the number of samples. Some players state no length without it. */
+function withCount(id: Buffer, pages: readonly DonorPage[]): Buffer {
+  const samples = pages.findLast(({ granule }) => granule !== NO_GRANULE)?.granule ?? 0n
+  if (id.length < FLAC_SAMPLES_AT + 5) return id
+  const counted = Buffer.from(id)
+  counted.writeUInt8((counted.readUInt8(FLAC_SAMPLES_AT) & 0xf0) | Number((samples >> 32n) & 15n), FLAC_SAMPLES_AT)
+  counted.writeUInt32BE(Number(samples & 0xffff_ffffn), FLAC_SAMPLES_AT + 1)
+  return counted
 }
 
 /**
