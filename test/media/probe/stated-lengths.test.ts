@@ -20,6 +20,16 @@ describe('probe', () => {
     expect(await probe(path)).toMatchObject({ durationSec: null, streams: [{ durationSec: null }] })
   })
 
+  it('sees that a FLAC file with a damaged first frame is cut', async () => {
+    const path = folder.file('cut.flac')
+    await ffmpeg(...tone(4), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    const first = bytes.indexOf(Buffer.from([0xff, 0xf8]))
+    bytes.fill(0, first, first + 4)
+    await writeFile(path, bytes.subarray(0, first + (bytes.length - first) / 2))
+    await expect(probe(path)).rejects.toThrow(/is truncated: its last \d\.\d+ s are missing/)
+  })
+
   it('marks the sound of a movie whose index times only half of its packets', async () => {
     const path = folder.file('untimed.mp4')
     // The last packet is shorter, so that the index has a second entry.

@@ -77,13 +77,24 @@ async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated |
   // A broken block may state more bytes than the file has.
   if (framesStart >= sizeBytes) return undefined
   const info = head.subarray(8)
-  return {
+  const stated = {
     ...factsOf(info),
     blockSamples: info.readUInt16BE(0),
     frameBytes: info.readUIntBE(7, 3),
     framesStart,
-    firstFrame: await readAt(file, framesStart, HEADER_BYTES),
   }
+  const frames = await readAt(file, framesStart, stated.frameBytes || USUAL_FRAME_BYTES)
+  return { ...stated, firstFrame: firstHead(frames, stated) }
+}
+
+/** The head of the first whole frame: the first one may be damaged. */
+function firstHead(bytes: Buffer, stated: Omit<Stated, 'firstFrame'>): Buffer {
+  for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const firstFrame = bytes.subarray(at, at + HEADER_BYTES)
+    const isSync = ((firstFrame[1] ?? 0) & 0xfe) === 0xf8
+    if (isSync && endSampleOf(firstFrame, { ...stated, firstFrame }) !== undefined) return firstFrame
+  }
+  return bytes.subarray(0, HEADER_BYTES)
 }
 
 /** Sample at which the last frame ends whose header is in these bytes. */
