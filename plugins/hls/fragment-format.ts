@@ -1,4 +1,5 @@
 import { PrecheckError } from '../../src/core/errors.js'
+import { uint32BE } from '../../src/media/number-bytes.js'
 import { makeBox } from '../../src/media/probe/movie/box.js'
 import { type AdtsFormat, withHeader, withoutHeader } from './audio-frames.js'
 import { type Box, boxesIn } from './mp4-boxes.js'
@@ -166,15 +167,8 @@ function moofOf(
 }
 
 function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly Buffer[], offset: number): Buffer {
-  const head = Buffer.alloc(12)
-  head.writeUInt32BE((versionAndFlags | DATA_OFFSET | SAMPLE_SIZE) >>> 0)
-  head.writeUInt32BE(rows.length, 4)
-  head.writeInt32BE(offset, 8)
-  const table = rows.flatMap(({ before, after }, place) => {
-    const size = Buffer.alloc(4)
-    size.writeUInt32BE(samples[place]?.length ?? 0)
-    return [before, size, after]
-  })
+  const head = uint32BE((versionAndFlags | DATA_OFFSET | SAMPLE_SIZE) >>> 0, rows.length, offset >>> 0)
+  const table = rows.flatMap(({ before, after }, place) => [before, uint32BE(samples[place]?.length ?? 0), after])
   return makeBox('trun', Buffer.concat([head, first, ...table]))
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UsageError } from '../../src/core/errors.js'
@@ -38,9 +39,8 @@ export async function openHttpFront(sdk: McpSdk, desk: Desk, port: number): Prom
       refuse(response, 500, 'The request failed.')
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', (cause) => reject(portTaken(port, cause)))
-    http.listen(port, '127.0.0.1', resolve)
+  await once(http.listen(port, '127.0.0.1'), 'listening').catch((cause: unknown) => {
+    throw portTaken(port, cause)
   })
   const { port: own } = http.address() as AddressInfo
   const names = [`127.0.0.1:${own}`, `localhost:${own}`]

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TransientError, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
@@ -146,16 +147,12 @@ function pageRoutes<Parts>(files: ReadonlyMap<string, PageFile>, token: string):
   ]
 }
 
-function listen(server: Server, name: string, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      reject(
-        new UsageError('ERR_PORT_TAKEN', `The ${name} cannot listen at ${host}, port ${port} (${cause.code}).`, {
-          cause,
-          remedies: ['Choose another port with --port; 0 takes any that is free.'],
-        }),
-      )
+async function listen(server: Server, name: string, host: string, port: number): Promise<number> {
+  await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new UsageError('ERR_PORT_TAKEN', `The ${name} cannot listen at ${host}, port ${port} (${cause.code}).`, {
+      cause,
+      remedies: ['Choose another port with --port; 0 takes any that is free.'],
     })
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
   })
+  return (server.address() as AddressInfo).port
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
@@ -103,10 +104,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
 }
 
 async function listenAt(server: Server, host: string, port: number): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  await once(server.listen(port, host), 'listening')
   const bound = server.address() as AddressInfo
   return `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}/`
 }

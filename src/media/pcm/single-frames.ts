@@ -4,10 +4,11 @@ import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
+import { MalformedFile } from '../probe/malformed-file.js'
 import { type Box, bodyOf, childAt, childrenOf, makeBox, withDescendants } from '../probe/movie/box.js'
 import { makeChunkOffsets, writeChunkOffsets } from '../probe/movie/make-tables.js'
 import { fileBoxes } from '../probe/movie/movie-boxes.js'
-import { MalformedBox, parseBoxes } from '../probe/movie/parse-boxes.js'
+import { parseBoxes } from '../probe/movie/parse-boxes.js'
 import { chunkOffsets } from '../probe/movie/sample-table.js'
 import { type FramedTables, framedTables } from './amr-frames.js'
 
@@ -33,7 +34,7 @@ async function* movieBytes({ path, sizeBytes }: Pick<MediaInfo, 'path' | 'sizeBy
     yield await movieHead(file, sizeBytes)
     yield* createReadStream(path, { highWaterMark: READ_BYTES })
   } catch (error) {
-    if (!(error instanceof MalformedBox)) throw error
+    if (!(error instanceof MalformedFile)) throw error
     throw unreadable(`${path} has a broken index: ${error.message}`, { input: path, cause: error })
   } finally {
     await file.close()

@@ -69,27 +69,7 @@ export function planSize({ pieces }: BytePlan): number {
 
 /** Builds a plan: drops empty pieces and joins neighbours that continue each other. */
 export function bytePlan(pieces: Iterable<BytePiece>): BytePlanList {
-  const joined: BytePiece[] = []
-  let fresh: Uint8Array[] = []
-  const endFresh = () => {
-    if (fresh.length > 0)
-      joined.push({ kind: 'bytes', bytes: fresh.length === 1 ? (fresh[0] as Uint8Array) : Buffer.concat(fresh) })
-    fresh = []
-  }
-  for (const piece of pieces) {
-    if (pieceLength(piece) === 0) continue
-    if (piece.kind === 'bytes') {
-      fresh.push(piece.bytes)
-      continue
-    }
-    endFresh()
-    const last = joined.at(-1)
-    if (last && continues(last, piece)) {
-      joined[joined.length - 1] = { ...last, length: last.length + pieceLength(piece) }
-    } else joined.push(piece)
-  }
-  endFresh()
-  return { pieces: joined }
+  return { pieces: [...joinRanges(pieces)] }
 }
 
 /** Joins ranges that continue each other, and drops empty pieces, without a list of them all. */

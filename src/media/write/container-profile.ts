@@ -24,6 +24,9 @@ export interface ContainerProfile {
   readonly priming: 'signalled' | 'measured' | 'unsignalled'
 }
 
+/** Names of codecs, separated by blanks. */
+const codecs = (...lines: readonly string[]): readonly string[] => lines.flatMap((line) => line.split(' '))
+
 const FILM: ContainerProfile = {
   muxer: '',
   extension: '',
@@ -42,35 +45,18 @@ const SOUND: ContainerProfile = { ...FILM, soundOnly: true, videoCodecs: [] }
 
 /** Without MPEG layer 2: ffmpeg reads it as layer 3, and its end lies elsewhere. */
 const MP4_AUDIO = ['aac', 'mp3', 'ac3', 'eac3', 'opus', 'flac', 'alac', 'dts', 'vorbis', 'truehd', 'mp4als']
-const MP4_VIDEO = [
-  ...['h264', 'hevc', 'vvc', 'av1', 'vp9', 'mpeg4', 'mpeg2video', 'mpeg1video', 'mjpeg', 'png', 'jpeg2000', 'vc1'],
-  'dirac',
-]
+const MP4_VIDEO = codecs('h264 hevc vvc av1 vp9 mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000 vc1 dirac')
 /** The QuickTime muxer has a tag of these, and none of AV1 and VP9. */
-const MOV_VIDEO = [
-  ...['h264', 'hevc', 'mpeg4', 'mpeg2video', 'mpeg1video', 'mjpeg', 'png', 'jpeg2000', 'vc1', 'dirac', 'prores'],
-  ...['dnxhd', 'dvvideo', 'rawvideo', 'v210', 'v308', 'v408', 'v410', 'qtrle', 'svq1', 'svq3', 'cinepak', 'ffv1'],
-  ...['huffyuv', 'utvideo', 'magicyuv', 'cfhd', 'hap', 'h261', 'h263', 'theora', 'flv1', 'msmpeg4v3', 'wmv2', 'gif'],
-]
+const MOV_VIDEO = codecs(
+  'h264 hevc mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000 vc1 dirac prores dnxhd dvvideo rawvideo',
+  'v210 v308 v408 v410 qtrle svq1 svq3 cinepak ffv1 huffyuv utvideo magicyuv cfhd hap h261 h263 theora',
+  'flv1 msmpeg4v3 wmv2 gif',
+)
 /** In AVI, H.264 has no times, and HEVC is not found again. */
-const AVI_VIDEO = [
-  ...['mpeg4', 'msmpeg4v1', 'msmpeg4v2', 'msmpeg4v3', 'mpeg1video', 'mpeg2video', 'mjpeg', 'dvvideo', 'rawvideo'],
-  ...[
-    'ffv1',
-    'huffyuv',
-    'utvideo',
-    'magicyuv',
-    'cinepak',
-    'h263',
-    'flv1',
-    'wmv1',
-    'wmv2',
-    'theora',
-    'vp8',
-    'vp9',
-    'av1',
-  ],
-]
+const AVI_VIDEO = codecs(
+  'mpeg4 msmpeg4v1 msmpeg4v2 msmpeg4v3 mpeg1video mpeg2video mjpeg dvvideo rawvideo ffv1 huffyuv',
+  'utvideo magicyuv cinepak h263 flv1 wmv1 wmv2 theora vp8 vp9 av1',
+)
 const MP4_SUBTITLES = ['mov_text', 'dvd_subtitle']
 const MP4: ContainerProfile = {
   ...FILM,
@@ -100,15 +86,11 @@ const MKV: ContainerProfile = {
   extension: 'mkv',
   // Matroska stores no decoding times: negative ones of B-frames must not move the whole file.
   options: ['-avoid_negative_ts', 'disabled'],
-  audioCodecs: [
-    ...['flac', 'aac', 'mp3', 'mp2', 'ac3', 'eac3', 'opus', 'vorbis', 'alac', 'dts', 'truehd', 'tta', 'wavpack'],
-    ...['pcm_s16le', 'pcm_s24le', 'pcm_s32le', 'pcm_f32le', 'pcm_f64le', 'pcm_u8', 'pcm_s16be', 'pcm_s24be'],
-    ...['pcm_s32be', 'wmav1', 'wmav2', 'pcm_alaw', 'pcm_mulaw'],
-  ],
-  subtitleCodecs: [
-    ...['subrip', 'ass', 'ssa', 'webvtt', 'text', 'hdmv_pgs_subtitle', 'dvd_subtitle', 'dvb_subtitle'],
-    'hdmv_text_subtitle',
-  ],
+  audioCodecs: codecs(
+    'flac aac mp3 mp2 ac3 eac3 opus vorbis alac dts truehd tta wavpack pcm_s16le pcm_s24le pcm_s32le',
+    'pcm_f32le pcm_f64le pcm_u8 pcm_s16be pcm_s24be pcm_s32be wmav1 wmav2 pcm_alaw pcm_mulaw',
+  ),
+  subtitleCodecs: codecs('subrip ass ssa webvtt text hdmv_pgs_subtitle dvd_subtitle dvb_subtitle hdmv_text_subtitle'),
   attachments: true,
   covers: 'attached',
   chapters: true,
@@ -210,21 +192,7 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
     muxer: 'avi',
     extension: 'avi',
     videoCodecs: AVI_VIDEO,
-    audioCodecs: [
-      'mp3',
-      'mp2',
-      'ac3',
-      'aac',
-      'pcm_s16le',
-      'pcm_s24le',
-      'pcm_u8',
-      'pcm_s32le',
-      'pcm_f32le',
-      'pcm_alaw',
-      'pcm_mulaw',
-      'dts',
-      'wmav2',
-    ],
+    audioCodecs: codecs('mp3 mp2 ac3 aac pcm_s16le pcm_s24le pcm_u8 pcm_s32le pcm_f32le pcm_alaw pcm_mulaw dts wmav2'),
   },
   flv: {
     ...FILM,

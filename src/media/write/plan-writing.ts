@@ -2,6 +2,7 @@ import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { hasGuessedTimes } from '../pcm/file-clock.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
+import { MalformedFile } from '../probe/malformed-file.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
 import { aviSound } from './avi/avi.js'
@@ -222,8 +223,16 @@ function ownEncoding(
 }
 
 function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter {
+  const readDonor: typeof writer.readDonor = (...donor) =>
+    writer.readDonor(...donor).catch((error: unknown) => {
+      if (!(error instanceof MalformedFile)) throw error
+      throw new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${error.message}.`)
+    })
   return async (wanted, signal) => {
-    const parsed = await writer.parse(wanted.media, signal)
+    const parsed = await writer.parse(wanted.media, signal).catch((error: unknown) => {
+      if (error instanceof MalformedFile) return error.message
+      throw error
+    })
     if (parsed === null) return null
     if (typeof parsed === 'string') return { writer: writer.name, reason: parsed }
     const survey = writer.survey(parsed, wanted)
@@ -238,7 +247,7 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
     }
     const untaken = new Map<AudioStreamInfo, string>()
     for (const [place, track] of wanted.tracks.entries()) {
-      const read = (path: string) => writer.readDonor(path, track, signal, parsed)
+      const read = (path: string) => readDonor(path, track, signal, parsed)
       const fault = await donorFault(track, donors[place] as DonorFormat, read, signal)
       if (fault !== null) untaken.set(track.input, fault)
     }
@@ -250,7 +259,7 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
         const source = sources[place]
         // The same writer made the track.
         if (source?.kind === 'spliced') read.push((source.track as SpliceableTrack<Donor>).donorOf(source.packets))
-        else read.push(await writer.readDonor(source?.path ?? '', track, stop, parsed))
+        else read.push(await readDonor(source?.path ?? '', track, stop, parsed))
       }
       return resolveDonors(checked(writer.layOut(parsed, wanted, read), census, wanted.media), sources)
     }

@@ -67,13 +67,15 @@ export type Survey =
 export interface Writer<Parsed, Donor> {
   readonly name: WriterName
   /**
-   * Reads the structure of the input with positional reads. Null for a file of another family, a text for one whose
-   * structure is broken: the reason for the plan.
+   * Reads the structure of the input with positional reads. Null for a file of another family, a text for one that it
+   * cannot write: the reason for the plan.
+   *
+   * @throws MalformedFile
    */
   readonly parse: (media: MediaInfo, signal?: AbortSignal) => Promise<Parsed | string | null>
   /** Decides if this writer supports the whole file, and the fate of each structure. Pure. */
   readonly survey: (parsed: Parsed, wanted: Wanted) => Survey
-  /** Reads the places of the packets of a side file. */
+  /** Reads the places of the packets of a side file. @throws MalformedFile */
   readonly readDonor: (
     path: string,
     track: WantedTrack,

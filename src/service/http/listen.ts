@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { UsageError } from '../../core/errors.js'
@@ -12,9 +13,8 @@ export async function listenAt(app: FastifyInstance, host: string, port: number)
 
 /** Makes a bare server listen. @returns its address for clients on this machine */
 export async function listenServer(server: Server, host: string, port: number): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(listenFault(error, host, port)))
-    server.listen({ host, port }, resolve)
+  await once(server.listen({ host, port }), 'listening').catch((error: unknown) => {
+    throw listenFault(error, host, port)
   })
   return addressOf(server, host)
 }

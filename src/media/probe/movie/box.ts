@@ -1,3 +1,4 @@
+import { uint32BE } from '../../number-bytes.js'
 /** A box of a file of the ISO base media or QuickTime family. */
 export interface Box {
   /** Four characters, read as Latin-1. */
@@ -62,17 +63,12 @@ export function* withDescendants(box: Box): Generator<Box> {
 
 /** A box of new bytes. */
 export function makeBox(type: string, body: Uint8Array): Buffer {
-  const head = Buffer.alloc(8)
-  head.writeUInt32BE(8 + body.length, 0)
-  head.write(type, 4, 'latin1')
-  return Buffer.concat([head, body])
+  return Buffer.concat([uint32BE(8 + body.length), Buffer.from(type, 'latin1'), body])
 }
 
 /** A box of new bytes that begins with a version and flags. */
 export function makeFullBox(type: string, version: number, flags: number, fields: Uint8Array): Buffer {
-  const head = Buffer.alloc(4)
-  head.writeUInt32BE(((version << 24) | flags) >>> 0, 0)
-  return makeBox(type, Buffer.concat([head, fields]))
+  return makeBox(type, Buffer.concat([uint32BE(((version << 24) | flags) >>> 0), fields]))
 }
 
 /** Header of a box whose length changed, in the form of the old header. @param bodyBytes length of the new content */

@@ -1,3 +1,4 @@
+import { uint32BE } from '../../number-bytes.js'
 import { makeFullBox } from './box.js'
 import type { DurationRun, SampleSizes } from './sample-table.js'
 
@@ -16,12 +17,7 @@ export function makeDurations(runs: readonly DurationRun[]): Buffer {
 
 /** Makes `stsz`. */
 export function makeSizes(sizes: SampleSizes): Buffer {
-  const head = Buffer.alloc(8)
-  if (sizes.kind === 'uniform') {
-    head.writeUInt32BE(sizes.bytes, 0)
-    head.writeUInt32BE(sizes.count, 4)
-    return makeFullBox('stsz', 0, 0, head)
-  }
+  if (sizes.kind === 'uniform') return makeFullBox('stsz', 0, 0, uint32BE(sizes.bytes, sizes.count))
   const fields = Buffer.alloc(8 + 4 * sizes.bytes.length)
   fields.writeUInt32BE(sizes.bytes.length, 4)
   for (const [row, bytes] of sizes.bytes.entries()) fields.writeUInt32BE(bytes, 8 + 4 * row)

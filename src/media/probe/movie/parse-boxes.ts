@@ -1,3 +1,4 @@
+import { MalformedFile } from '../malformed-file.js'
 import type { Box } from './box.js'
 
 /** Boxes that voxmux parses, by the type of their parent (empty for the file itself). */
@@ -17,16 +18,13 @@ const CONTAINERS: Readonly<Record<string, readonly string[]>> = {
 /** User data may have any form. If it does not consist of boxes, it stays one range of bytes. */
 const LOOSE: ReadonlySet<string> = new Set(['udta', 'meta', 'ilst', '----', 'tref'])
 
-/** A structure that breaks the standard, described for the plan. */
-export class MalformedBox extends Error {}
-
 /**
  * Parses boxes that were read into memory.
  *
  * @param bytes of the boxes
  * @param start their offset in the file
  * @param parent type of the box around them, empty for the file itself
- * @throws MalformedBox if a box is shorter than its header or longer than its parent
+ * @throws MalformedFile if a box is shorter than its header or longer than its parent
  */
 export function parseBoxes(bytes: Buffer, start: number, parent: string): readonly Box[] {
   const boxes: Box[] = []
@@ -68,7 +66,7 @@ function parseBox(bytes: Buffer, at: number, start: number, parent: string): Box
   const length = header?.length ?? bytes.length - at
   if (!header || length < header.headerBytes || at + length > bytes.length) {
     const type = JSON.stringify(header?.type ?? '')
-    throw new MalformedBox(`the box ${type} at byte ${start + at} does not fit into ${parent}`)
+    throw new MalformedFile(`the box ${type} at byte ${start + at} does not fit into ${parent}`)
   }
   const { type, headerBytes } = header
   const own = bytes.subarray(at, at + length)
@@ -92,7 +90,7 @@ function childrenIn(own: Buffer, type: string, at: number, start: number): reado
   try {
     return parseBoxes(own.subarray(at), start + at, type)
   } catch (error) {
-    if (error instanceof MalformedBox && LOOSE.has(type)) return []
+    if (error instanceof MalformedFile && LOOSE.has(type)) return []
     throw error
   }
 }

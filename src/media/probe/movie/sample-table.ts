@@ -1,5 +1,5 @@
+import { MalformedFile } from '../malformed-file.js'
 import { type Box, bodyOf, childAt } from './box.js'
-import { MalformedBox } from './parse-boxes.js'
 
 /** Neighbouring samples of equal duration. */
 export interface DurationRun {
@@ -43,7 +43,7 @@ export function sampleSizes(stbl: Box | undefined): SampleSizes | null {
     const [bytes, count] = [body.readUInt32BE(4), body.readUInt32BE(8)]
     if (bytes > 0) return { kind: 'uniform', bytes, count }
     if (12 + 4 * count > body.length)
-      throw new MalformedBox('the table of sample sizes is shorter than its header states')
+      throw new MalformedFile('the table of sample sizes is shorter than its header states')
     return { kind: 'each', bytes: Uint32Array.from({ length: count }, (_, row) => body.readUInt32BE(12 + 4 * row)) }
   }
   const compact = bodyOf(childAt(stbl, 'stz2'))
@@ -53,7 +53,7 @@ export function sampleSizes(stbl: Box | undefined): SampleSizes | null {
 function compactSizes(body: Buffer): SampleSizes {
   const [bits, count] = [body.readUInt8(7), body.readUInt32BE(8)]
   if (![4, 8, 16].includes(bits) || 12 + (count * bits) / 8 > body.length) {
-    throw new MalformedBox('the compact table of sample sizes does not follow the standard')
+    throw new MalformedFile('the compact table of sample sizes does not follow the standard')
   }
   const read = (row: number): number => {
     if (bits === 16) return body.readUInt16BE(12 + 2 * row)
@@ -78,7 +78,7 @@ export function chunkOffsets(stbl: Box | undefined): readonly number[] {
  * Reads the chunks of a track from all its tables, in file order of the tables.
  *
  * @param frames of sound whose size table counts samples and not bytes
- * @throws MalformedBox if the tables contradict each other
+ * @throws MalformedFile if the tables contradict each other
  */
 export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null): Generator<SampleChunk> {
   const offsets = chunkOffsets(stbl)
@@ -86,7 +86,7 @@ export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null):
   const sizes = sampleSizes(stbl)
   const layout = bodyOf(childAt(stbl, 'stsc'))
   const steps = rows(layout, 12, 4)
-  if (!sizes || steps.length === 0) throw new MalformedBox('a track has chunks and no table of its samples')
+  if (!sizes || steps.length === 0) throw new MalformedFile('a track has chunks and no table of its samples')
   const clock = new SampleClock(durationRuns(stbl))
   let step = 0
   let sample = 0
@@ -104,7 +104,7 @@ export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null):
 function bytesOf(sizes: SampleSizes, frames: FixedFrames | null, first: number, count: number): number {
   if (frames) return Math.ceil(count / frames.samples) * frames.bytes
   if (sizes.kind === 'uniform') return sizes.bytes * count
-  if (first + count > sizes.bytes.length) throw new MalformedBox('a track has more samples in chunks than sizes')
+  if (first + count > sizes.bytes.length) throw new MalformedFile('a track has more samples in chunks than sizes')
   let sum = 0
   for (let sample = first; sample < first + count; sample++) sum += sizes.bytes[sample] as number
   return sum
@@ -146,6 +146,6 @@ function rows(body: Buffer, rowBytes: number, countAt: number): readonly number[
   const count = body.readUInt32BE(countAt)
   const from = countAt + 4
   if (from + count * rowBytes > body.length)
-    throw new MalformedBox('a table of samples is shorter than its header states')
+    throw new MalformedFile('a table of samples is shorter than its header states')
   return Array.from({ length: count }, (_, row) => from + row * rowBytes)
 }

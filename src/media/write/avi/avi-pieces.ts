@@ -1,10 +1,11 @@
+import { uint32LE } from '../../number-bytes.js'
 import { isStreamedSize } from '../../probe/streamed-size.js'
 import { type BytePiece, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** A chunk with a new body. */
 export function withBody({ start }: Pick<Chunk, 'start'>, body: Buffer): readonly BytePiece[] {
-  return [inputPiece(start, start + 4), uint32(body.length), newBytes(body), newBytes(Buffer.alloc(body.length % 2))]
+  return [inputPiece(start, start + 4), sizePiece(body.length), newBytes(body), newBytes(Buffer.alloc(body.length % 2))]
 }
 
 /** A size that changes by some bytes. Recorders that were stopped leave 0 or a placeholder, which stays. */
@@ -18,14 +19,10 @@ export function lengthOf(pieces: readonly BytePiece[]): number {
 
 /** The head of a packet's chunk. */
 export function packetHead(id: string, bytes: number): Buffer {
-  const head = Buffer.alloc(8)
-  head.write(id, 'latin1')
-  head.writeUInt32LE(bytes, 4)
-  return head
+  return Buffer.concat([Buffer.from(id, 'latin1'), uint32LE(bytes)])
 }
 
-export function uint32(value: number): BytePiece {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return newBytes(bytes)
+/** A size in a head. */
+export function sizePiece(value: number): BytePiece {
+  return newBytes(uint32LE(value))
 }

@@ -1,7 +1,6 @@
 import { open, stat } from 'node:fs/promises'
-import { JobFailedError } from '../../../core/errors.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { staleChunks } from '../pcm-in-place/stale-chunks.js'
-import { MalformedAvi } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { type AviFile, readAvi } from './avi-file.js'
@@ -27,17 +26,12 @@ export const aviSound: Writer<SignedAvi, AviDonor> = {
   name: 'avi',
   parse: async (media) => {
     if (media.formatName !== 'avi') return null
-    try {
-      const avi = await readAvi(media.path, media.sizeBytes)
-      await using handle = await open(media.path, 'r')
-      const facts = await staleChunks(handle, avi.file)
-      const signatures = facts.filter(({ kind }) => kind === 'signature').map(({ chunk }) => chunk)
-      const stale = facts.find(({ kind }) => kind !== 'signature')?.chunk
-      return { avi, signatures: new Set(signatures), stale }
-    } catch (error) {
-      if (error instanceof MalformedAvi) return error.message
-      throw error
-    }
+    const avi = await readAvi(media.path, media.sizeBytes)
+    await using handle = await open(media.path, 'r')
+    const facts = await staleChunks(handle, avi.file)
+    const signatures = facts.filter(({ kind }) => kind === 'signature').map(({ chunk }) => chunk)
+    const stale = facts.find(({ kind }) => kind !== 'signature')?.chunk
+    return { avi, signatures: new Set(signatures), stale }
   },
   survey,
   readDonor,
@@ -87,13 +81,8 @@ function unfitReason(avi: AviFile, numbers: readonly number[], { media, tracks }
 }
 
 async function readDonor(path: string): Promise<AviDonor> {
-  try {
-    const { streams, data } = await readAvi(path, (await stat(path)).size)
-    const [stream, packets] = [streams[0], data.sound.get(0)]
-    if (!stream || !packets || packets.count === 0) throw new MalformedAvi('it has no packets')
-    return { stream, packets }
-  } catch (error) {
-    if (!(error instanceof MalformedAvi)) throw error
-    throw new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${error.message}.`)
-  }
+  const { streams, data } = await readAvi(path, (await stat(path)).size)
+  const [stream, packets] = [streams[0], data.sound.get(0)]
+  if (!stream || !packets || packets.count === 0) throw new MalformedFile('it has no packets')
+  return { stream, packets }
 }

@@ -5,7 +5,7 @@ import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { AviFile } from './avi-file.js'
 import { indexBase, indexBytes, newIndex } from './avi-index.js'
-import { lengthOf, packetHead, statedSize, uint32, withBody } from './avi-pieces.js'
+import { lengthOf, packetHead, sizePiece, statedSize, withBody } from './avi-pieces.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import { type AviStream, startTimes, withNewSound } from './stream-header.js'
 
@@ -61,7 +61,7 @@ class AviLayout {
     const length = parts.reduce((sum, part) => sum + (part ? lengthOf(part) : this.#moviBytes), 0)
     const oldLength = file.end - (first?.start ?? file.end)
     yield inputPiece(0, 4)
-    yield uint32(statedSize(this.#avi.statedBytes, length - oldLength))
+    yield sizePiece(statedSize(this.#avi.statedBytes, length - oldLength))
     yield inputPiece(8, file.headLength)
     for (const part of parts) {
       if (part) yield* part
@@ -81,7 +81,7 @@ class AviLayout {
     const rest = inputPiece(last, part.end)
     return [
       inputPiece(part.start, part.start + 4),
-      uint32(part.bodyStart - part.start - 8 + lengthOf([...inside, rest])),
+      sizePiece(part.bodyStart - part.start - 8 + lengthOf([...inside, rest])),
       inputPiece(part.bodyStart - 4, part.bodyStart),
       ...inside,
       rest,
@@ -91,14 +91,14 @@ class AviLayout {
   *#moviPieces(): Generator<BytePiece> {
     const { movi, data } = this.#avi
     yield inputPiece(movi.start, movi.start + 4)
-    yield uint32(this.#moviBytes - 8)
+    yield sizePiece(this.#moviBytes - 8)
     let at = movi.bodyStart
     let record = 0
     for (let row = 0; row <= this.#removed.count; row++) {
       const start = row < this.#removed.count ? this.#removed.start(row) : movi.end
       for (let list = data.records[record]; list && list.start < start; list = data.records[++record]) {
         yield inputPiece(at, list.start + 4)
-        yield uint32(this.#recordBytes.get(list.start) ?? 0)
+        yield sizePiece(this.#recordBytes.get(list.start) ?? 0)
         at = list.start + 8
       }
       yield inputPiece(at, start)

@@ -1,6 +1,6 @@
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { Column } from '../column.js'
 import type { FileWindow } from '../file-window.js'
-import { MalformedAvi } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** The chunks of a stream of sound, in file order. A film has hundreds of thousands. */
@@ -12,9 +12,9 @@ export class SoundChunks {
     return this.#start.count
   }
 
-  /** @throws MalformedAvi for a packet too many */
+  /** @throws MalformedFile for a packet too many */
   push(start: number, bytes: number): void {
-    if (this.count === MOST_PACKETS) throw new MalformedAvi(`a track has more than ${MOST_PACKETS} packets`)
+    if (this.count === MOST_PACKETS) throw new MalformedFile(`a track has more than ${MOST_PACKETS} packets`)
     this.#start.push(start)
     this.#bytes.push(bytes)
   }
@@ -43,13 +43,13 @@ export interface MovieData {
   readonly records: readonly { readonly start: number; readonly end: number }[]
 }
 
-/** Lists the chunks of sound. @param numbers of the streams of sound @throws MalformedAvi if a chunk exceeds its list */
+/** Lists the chunks of sound. @param numbers of the streams of sound @throws MalformedFile if a chunk exceeds its list */
 export async function readMovieData(window: FileWindow, movi: Chunk, numbers: readonly number[]): Promise<MovieData> {
   const sound = new Map(numbers.map((number) => [number, new SoundChunks()]))
   const byId = new Map([...sound].map(([number, chunks]) => [soundId(number), chunks]))
   const records: { start: number; end: number }[] = []
   // Some lists do not count the padding of their last chunk.
-  const oddList = (at: number) => new MalformedAvi(`its list at byte ${at} has an odd size`)
+  const oddList = (at: number) => new MalformedFile(`its list at byte ${at} has an odd size`)
   if (movi.bodyLength % 2 === 1) throw oddList(movi.start)
   const moviEnd = movi.end
   let listEnd = moviEnd
@@ -59,10 +59,10 @@ export async function readMovieData(window: FileWindow, movi: Chunk, numbers: re
     const head = window.peek(at, 12)
     const [id, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
     const end = at + chunkBytes(length)
-    if (end > listEnd) throw new MalformedAvi(`its chunk ${id} at byte ${at} exceeds its list`)
-    if (/^ix\d\d$/.test(id)) throw new MalformedAvi('it has an index of OpenDML')
+    if (end > listEnd) throw new MalformedFile(`its chunk ${id} at byte ${at} exceeds its list`)
+    if (/^ix\d\d$/.test(id)) throw new MalformedFile('it has an index of OpenDML')
     if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
-      if (listEnd !== moviEnd) throw new MalformedAvi(`its list at byte ${at} lies in another`)
+      if (listEnd !== moviEnd) throw new MalformedFile(`its list at byte ${at} lies in another`)
       if (length % 2 === 1) throw oddList(at)
       listEnd = end
       records.push({ start: at, end: listEnd })

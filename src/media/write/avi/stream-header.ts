@@ -1,4 +1,5 @@
-import { type HeaderPart, MalformedAvi, partsOf } from '../structure/avi-headers.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
+import { type HeaderPart, partsOf } from '../structure/avi-headers.js'
 
 /** The clock of a stream: a packet lasts `scale / rate` seconds, or each `sampleSize` bytes do if that is not 0. */
 export interface AviClock {
@@ -23,12 +24,12 @@ export interface AviStream {
 /** Places in the body of `strh` (AVISTREAMHEADER). */
 const FIELDS = { handler: 4, scale: 20, rate: 24, start: 28, length: 32, end: 48 }
 
-/** Reads the streams of `hdrl`, in their order. @throws MalformedAvi */
+/** Reads the streams of `hdrl`, in their order. @throws MalformedFile */
 export function readStreams(headers: HeaderPart): readonly AviStream[] {
   return partsOf(headers, 'strl').map((list) => {
     const [[header], [format]] = [partsOf(list, 'strh'), partsOf(list, 'strf')]
-    if (!header || !format || header.body.length < FIELDS.end) throw new MalformedAvi('a stream has no whole header')
-    if (partsOf(list, 'indx').length > 0) throw new MalformedAvi('it has an index of OpenDML')
+    if (!header || !format || header.body.length < FIELDS.end) throw new MalformedFile('a stream has no whole header')
+    if (partsOf(list, 'indx').length > 0) throw new MalformedFile('it has an index of OpenDML')
     const field = (at: number) => header.body.readUInt32LE(at)
     const sampleSize = field(44)
     const clock = { scale: field(FIELDS.scale), rate: field(FIELDS.rate), start: field(FIELDS.start), sampleSize }

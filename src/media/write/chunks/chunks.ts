@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { JobFailedError } from '../../../core/errors.js'
 import { readAt } from '../../../core/read-at.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
@@ -107,7 +107,7 @@ async function readDonor(
   const file = await chunkFile(handle, (await stat(path)).size)
   const found = (id: string) => file?.chunks.find((chunk) => chunk.id === id)
   const [format, data] = [found('fmt '), found('data')]
-  if (!file) throw new JobFailedError('ERR_ENCODER_OUTPUT', 'voxmux cannot use the encoded voice: it has no chunks.')
+  if (!file) throw new MalformedFile('it has no chunks')
   const range = data ? { range: { start: data.bodyStart, length: data.bodyLength } } : {}
   const facts = await measureSamples(path, { track, stale, samples: { readOptions: [], ...range }, signal })
   const sampleCount = format && data ? await samplesOf(handle, format, data) : null

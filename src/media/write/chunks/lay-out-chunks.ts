@@ -1,3 +1,4 @@
+import { uint32BE, uint32LE } from '../../number-bytes.js'
 import { type BytePiece, type BytePlan, bytePlan, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
 import { loudnessFields } from '../pcm-in-place/bext-loudness.js'
 import { loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
@@ -34,9 +35,9 @@ export function layOutChunks(sound: SoundFile, donor: ChunkDonor): BytePlan {
 function head({ form, headLength }: ChunkFile, length: number, donor: ChunkDonor): readonly BytePiece[] {
   switch (form) {
     case 'riff':
-      return [inputPiece(0, 4), newBytes(uint32(length - 8, 'LE')), inputPiece(8, headLength)]
+      return [inputPiece(0, 4), newBytes(uint32LE(length - 8)), inputPiece(8, headLength)]
     case 'aiff':
-      return [inputPiece(0, 4), newBytes(uint32(length - 8, 'BE')), newBytes(donor.formType)]
+      return [inputPiece(0, 4), newBytes(uint32BE(length - 8)), newBytes(donor.formType)]
     case 'w64': {
       const size = Buffer.alloc(8)
       size.writeBigUInt64LE(BigInt(length))
@@ -89,11 +90,4 @@ function countedChunk(chunk: Chunk, { sampleCount }: ChunkDonor, form: ChunkForm
 /** A chunk of the input with new bytes at an offset of the file. */
 function patched({ start, end }: Chunk, at: number, bytes: Buffer): readonly BytePiece[] {
   return [inputPiece(start, at), newBytes(bytes), inputPiece(at + bytes.length, end)]
-}
-
-function uint32(value: number, order: 'LE' | 'BE'): Buffer {
-  const bytes = Buffer.alloc(4)
-  if (order === 'LE') bytes.writeUInt32LE(value)
-  else bytes.writeUInt32BE(value)
-  return bytes
 }

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
+import { uint32LE } from '../../number-bytes.js'
 import type { RunningChecksum } from '../byte-plan.js'
 import type { SourceWindow } from './source-window.js'
 
@@ -147,8 +148,7 @@ export class OutputBlocks {
   }
 
   async #fillIn({ at, value }: Checksum): Promise<void> {
-    const bytes = Buffer.alloc(4)
-    bytes.writeUInt32LE(value)
+    const bytes = uint32LE(value)
     if (at >= this.#start) {
       this.#block.set(bytes, at - this.#start)
       return

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises'
-import { MalformedBox } from '../../probe/movie/parse-boxes.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
@@ -18,12 +17,7 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   parse: async (media) => {
     if (!media.formatName.startsWith('mov')) return null
     await using file = await open(media.path, 'r')
-    try {
-      return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
-    } catch (error) {
-      if (error instanceof MalformedBox) return error.message
-      throw error
-    }
+    return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
   },
   survey,
   readDonor: (path) => readDonorTrack(path),

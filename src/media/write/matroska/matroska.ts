@@ -2,7 +2,6 @@ import type { Survey, Wanted, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
-import { MalformedElement } from './read/element.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
 import { spliceableTrack } from './splice.js'
 import { unfitReason } from './survey.js'
@@ -11,15 +10,8 @@ import { voicesOf } from './voice.js'
 /** Writes new audio into Matroska and WebM files, live recordings included. */
 export const matroska: Writer<MatroskaFile, MatroskaDonor> = {
   name: 'matroska',
-  parse: async (media) => {
-    if (!media.formatName.startsWith('matroska')) return null
-    try {
-      return await readMatroska(media.path, media.sizeBytes)
-    } catch (error) {
-      if (error instanceof MalformedElement) return error.message
-      throw error
-    }
-  },
+  parse: async ({ formatName, path, sizeBytes }) =>
+    formatName.startsWith('matroska') ? readMatroska(path, sizeBytes) : null,
   survey,
   readDonor: readMatroskaDonor,
   splice: async (file, wanted, place) => {

@@ -1,3 +1,4 @@
+import { MalformedFile } from '../../probe/malformed-file.js'
 /** A chunk or list of the headers of an AVI. Offsets in the file. */
 export interface HeaderPart {
   /** Id of a chunk, type of a list: `strh`, `strl`. */
@@ -12,13 +13,10 @@ export interface HeaderPart {
   readonly children: readonly HeaderPart[] | null
 }
 
-/** An AVI whose structure voxmux cannot write. The message is the reason in the plan. */
-export class MalformedAvi extends Error {}
-
 /** The lists of all streams and of one stream, and that of OpenDML. */
 const DEEPEST = 3
 
-/** Parses the list of headers. @param start of its bytes in the file @throws MalformedAvi if a chunk exceeds its list */
+/** Parses the list of headers. @param start of its bytes in the file @throws MalformedFile if a chunk exceeds its list */
 export function parseHeaders(bytes: Buffer, start: number): HeaderPart {
   return partAt(bytes, 0, { start, end: bytes.length, depth: 0 })
 }
@@ -35,9 +33,9 @@ function partAt(
 ): HeaderPart {
   const [id, length] = [bytes.toString('latin1', at, at + 4), bytes.readUInt32LE(at + 4)]
   const bodyEnd = at + 8 + length
-  if (bodyEnd > end || depth > DEEPEST) throw new MalformedAvi(`its header ${id} at byte ${start + at} does not fit`)
+  if (bodyEnd > end || depth > DEEPEST) throw new MalformedFile(`its header ${id} at byte ${start + at} does not fit`)
   const isList = id === 'LIST' && length >= 4
-  if (isList && length % 2 === 1) throw new MalformedAvi(`its list at byte ${start + at} has an odd size`)
+  if (isList && length % 2 === 1) throw new MalformedFile(`its list at byte ${start + at} has an odd size`)
   const bodyAt = at + (isList ? 12 : 8)
   const children: HeaderPart[] = []
   for (let next = bodyAt; isList && next + 8 <= bodyEnd; ) {

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { type HeaderPart, MalformedAvi, parseHeaders } from './avi-headers.js'
+import { unlessMalformed } from '../../probe/malformed-file.js'
+import { type HeaderPart, parseHeaders } from './avi-headers.js'
 import type { Structure } from './structure.js'
 
 /** Lists of an AVI whose chunks are structures of their own. */
@@ -22,13 +23,9 @@ export async function withAviLists(file: FileHandle, structures: readonly Struct
 
 /** The head of a list and the structures in it; undefined if it is another list or does not follow the rules. */
 async function openedList(file: FileHandle, { start, length }: Structure): Promise<readonly Structure[] | undefined> {
-  try {
-    const list = parseHeaders(await readAt(file, start, length), start)
-    return OPENED.has(list.id) ? structuresOf(list, 'RIFF/AVI') : undefined
-  } catch (error) {
-    if (error instanceof MalformedAvi) return undefined
-    throw error
-  }
+  const bytes = await readAt(file, start, length)
+  const list = unlessMalformed(() => parseHeaders(bytes, start), undefined)
+  return list && OPENED.has(list.id) ? structuresOf(list, 'RIFF/AVI') : undefined
 }
 
 function structuresOf({ id, start, bodyStart, end, body, children }: HeaderPart, around: string): readonly Structure[] {

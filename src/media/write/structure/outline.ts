@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
-import { MalformedElement } from '../matroska/read/element.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { nameOfId } from '../matroska/read/ids.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import { type ChunkFile, chunkFile, chunkStructures } from './chunks.js'
@@ -69,7 +69,7 @@ async function matroskaOutline({ path, sizeBytes }: MediaInfo): Promise<Outline 
     })
     return { structures: structures.filter(({ length }) => length > 0), chunks: null, checksums }
   } catch (error) {
-    if (error instanceof MalformedElement) return null
+    if (error instanceof MalformedFile) return null
     throw error
   }
 }

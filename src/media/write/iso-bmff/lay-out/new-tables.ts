@@ -1,3 +1,4 @@
+import { uint32BE } from '../../../number-bytes.js'
 import { type Box, bodyOf, childAt, childrenOf, makeFullBox } from '../../../probe/movie/box.js'
 import { makeChunkLayout, makeChunkOffsets, makeDurations, makeSizes } from '../../../probe/movie/make-tables.js'
 import type { DurationRun } from '../../../probe/movie/sample-table.js'
@@ -110,9 +111,7 @@ function durationsOf({ donor, tickOf }: NewTrack): readonly DurationRun[] {
 }
 
 function makeDescription({ donor }: NewTrack, entry: SampleEntry): Buffer {
-  const count = Buffer.alloc(4)
-  count.writeUInt32BE(1, 0)
-  return makeFullBox('stsd', 0, 0, Buffer.concat([count, newSampleEntry(entry, donor.entry)]))
+  return makeFullBox('stsd', 0, 0, Buffer.concat([uint32BE(1), newSampleEntry(entry, donor.entry)]))
 }
 
 function trackHeader({ old }: NewTrack, tkhd: Box, movie: Movie): readonly Buffer[] {

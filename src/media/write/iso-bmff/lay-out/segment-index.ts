@@ -1,5 +1,5 @@
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, bodyOf, endOf } from '../../../probe/movie/box.js'
-import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import type { Movie } from '../read/movie.js'
 import type { NewTrack } from './new-track.js'
 import type { OffsetTable, Replacements } from './sheet.js'
@@ -15,14 +15,14 @@ interface SegmentIndex {
   readonly rowsAt: number
 }
 
-/** Reads `sidx`. Throws MalformedBox if it is shorter than its header states. */
+/** Reads `sidx`. Throws MalformedFile if it is shorter than its header states. */
 function readSegmentIndex(box: Box): SegmentIndex {
   const body = bodyOf(box)
   const isLong = body[0] === 1
   const rowsAt = isLong ? 32 : 24
-  if (body.length < rowsAt) throw new MalformedBox('sidx is shorter than the standard requires')
+  if (body.length < rowsAt) throw new MalformedFile('sidx is shorter than the standard requires')
   const count = body.readUInt16BE(rowsAt - 2)
-  if (body.length < rowsAt + 12 * count) throw new MalformedBox('sidx is shorter than its header states')
+  if (body.length < rowsAt + 12 * count) throw new MalformedFile('sidx is shorter than its header states')
   const first = isLong ? Number(body.readBigUInt64BE(20)) : body.readUInt32BE(16)
   const bounds = [endOf(box) + first]
   for (let row = 0; row < count; row++) {

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { JobFailedError } from '../../../../core/errors.js'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, childrenOf } from '../../../probe/movie/box.js'
 import { durationRuns, type SampleSizes, sampleSizes, trackChunks } from '../../../probe/movie/sample-table.js'
 import { firstAtLeast } from '../../first-at-least.js'
@@ -37,7 +37,7 @@ export interface Packets {
 /**
  * Reads the places of the packets of a side file. ffmpeg writes them without gaps.
  *
- * @throws {JobFailedError} ERR_ENCODER_OUTPUT if the side file has another structure
+ * @throws MalformedFile if the side file has another structure
  */
 export async function readDonorTrack(path: string): Promise<DonorTrack> {
   await using file = await open(path, 'r')
@@ -46,7 +46,7 @@ export async function readDonorTrack(path: string): Promise<DonorTrack> {
   const moov = boxes.find(({ type }) => type === 'moov')
   const track = moov && readMovie(moov).tracks[0]
   const entry = track?.entries[0]
-  if (!track || !entry) throw unfit('it has no track')
+  if (!track || !entry) throw new MalformedFile('it has no track')
   return donorOf(track, entry)
 }
 
@@ -58,7 +58,7 @@ function donorOf(track: Track, entry: SampleEntry): DonorTrack {
   })
   const sizes = sampleSizes(track.stbl)
   const [first] = chunks
-  if (!sizes || !first || !isContiguous) throw unfit('its packets are not contiguous')
+  if (!sizes || !first || !isContiguous) throw new MalformedFile('its packets are not contiguous')
   const [edit] = shownEdits(track.edits)
   return {
     entry,
@@ -101,7 +101,7 @@ function eachPacket(track: Track, sizes: SampleSizes & { readonly kind: 'each' }
       ticks[packet + 1] = (ticks[packet] as number) + run.ticks
     }
   }
-  if (packet < count) throw unfit('its packets have no durations')
+  if (packet < count) throw new MalformedFile('its packets have no durations')
   offsets[0] = start
   for (let place = 0; place < count; place++) {
     offsets[place + 1] = (offsets[place] as number) + (sizes.bytes[place] as number)
@@ -118,8 +118,4 @@ function eachPacket(track: Track, sizes: SampleSizes & { readonly kind: 'each' }
 function rollGroups(stbl: Box | undefined): readonly Buffer[] {
   const boxes = [...childrenOf(stbl, 'sgpd'), ...childrenOf(stbl, 'sbgp')]
   return boxes.flatMap(({ bytes }) => bytes ?? [])
-}
-
-function unfit(why: string): JobFailedError {
-  return new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${why}.`)
 }

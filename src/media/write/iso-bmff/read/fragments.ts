@@ -1,5 +1,6 @@
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
-import { MalformedBox, parseBoxes } from '../../../probe/movie/parse-boxes.js'
+import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { SampleChunk } from '../../../probe/movie/sample-table.js'
 import type { Movie } from './movie.js'
 
@@ -69,7 +70,7 @@ export class Fragments implements Iterable<Fragment> {
     this.#defaults = new Map(childrenOf(childAt(movie.box, 'mvex'), 'trex').map((trex) => readDefaults(trex)))
   }
 
-  /** @throws MalformedBox if a fragment breaks the standard */
+  /** @throws MalformedFile if a fragment breaks the standard */
   *[Symbol.iterator](): Generator<Fragment> {
     const passed = new Map<number, Passed>()
     for (const { start, bytes } of this.#moofs) {
@@ -122,7 +123,7 @@ interface Defaults {
 
 function readDefaults(trex: Box): readonly [number, Defaults] {
   const body = bodyOf(trex)
-  if (body.length < 24) throw new MalformedBox('trex is shorter than the standard requires')
+  if (body.length < 24) throw new MalformedFile('trex is shorter than the standard requires')
   const [duration, sizeBytes, sampleFlags] = [12, 16, 20].map((at) => body.readUInt32BE(at)) as [number, number, number]
   return [body.readUInt32BE(4), { duration, sizeBytes, sampleFlags }]
 }
@@ -138,14 +139,14 @@ interface Surroundings {
 function readFragment(traf: Box, moof: Box, { impliedBase, passed, defaults }: Surroundings): TrackFragment {
   const tfhd = childAt(traf, 'tfhd')
   const body = bodyOf(tfhd)
-  if (!tfhd || body.length < 8) throw new MalformedBox(`the fragment at byte ${moof.start} has no header for a track`)
+  if (!tfhd || body.length < 8) throw new MalformedFile(`the fragment at byte ${moof.start} has no header for a track`)
   const flags = body.readUInt32BE(0) & 0xff_ffff
   const trackId = body.readUInt32BE(4)
   let at = 8
   const field = <T>(flag: number, bytes: number, read: (at: number) => T): T | null => {
     if ((flags & flag) === 0) return null
     at += bytes
-    if (at > body.length) throw new MalformedBox('tfhd is shorter than its flags require')
+    if (at > body.length) throw new MalformedFile('tfhd is shorter than its flags require')
     return read(at - bytes)
   }
   const own = defaults.get(trackId)
@@ -183,7 +184,7 @@ function readRuns(traf: Box, header: FragmentHeader, baseAt: number, startTick: 
       (flag) => (flags & flag) !== 0,
     )
     if (body.length < 8 || rowsAt + samples * fields.length * 4 > body.length) {
-      throw new MalformedBox(`the run of samples at byte ${box.start} is shorter than its header states`)
+      throw new MalformedFile(`the run of samples at byte ${box.start} is shorter than its header states`)
     }
     if (hasOffset) start = baseAt + body.readInt32BE(8)
     const sum = (flag: number, usual: number) => {

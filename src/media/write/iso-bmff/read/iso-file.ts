@@ -1,5 +1,5 @@
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, childAt } from '../../../probe/movie/box.js'
-import { MalformedBox } from '../../../probe/movie/parse-boxes.js'
 import { Fragments } from './fragments.js'
 import { type GaplessInfo, readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
@@ -15,15 +15,15 @@ export interface IsoFile {
   readonly oldTracks: ReadonlyMap<number, OldTrack>
 }
 
-/** Reads the movie, fragments and places of packets. @param startSec of the first sample @throws MalformedBox */
+/** Reads the movie, fragments and places of packets. @param startSec of the first sample @throws MalformedFile */
 export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile {
   const movies = structure.boxes.filter(({ type }) => type === 'moov')
   const [moov] = movies as [Box | undefined]
-  if (!moov) throw new MalformedBox('it has no index')
-  if (movies.length > 1) throw new MalformedBox(`it has ${movies.length} indices`)
-  if (childAt(moov, 'cmov')) throw new MalformedBox('its index is compressed')
+  if (!moov) throw new MalformedFile('it has no index')
+  if (movies.length > 1) throw new MalformedFile(`it has ${movies.length} indices`)
+  if (childAt(moov, 'cmov')) throw new MalformedFile('its index is compressed')
   const movie = readMovie(moov)
-  if (movie.timeScale === 0) throw new MalformedBox('its index states no time scale')
+  if (movie.timeScale === 0) throw new MalformedFile('its index states no time scale')
   const fragments = new Fragments(structure.boxes, movie)
   const gapless = readGaplessInfo(moov)
   const oldTracks = movie.tracks.flatMap((track, place) => {
@@ -46,7 +46,7 @@ function gaplessPart({ leadTicks, ticks }: GaplessInfo, startTick: number): Gapl
   return scale ? { leadTicks: scale * leadTicks, ticks: scale * ticks } : null
 }
 
-/** Reads the tables of a track without keeping them. Throws MalformedBox if they contradict each other. */
+/** Reads the tables of a track without keeping them. Throws MalformedFile if they contradict each other. */
 function requireTables(track: Track): void {
   for (const _ of chunksOf(track));
 }

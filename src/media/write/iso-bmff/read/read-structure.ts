@@ -1,12 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, isCutEnd } from '../../../probe/movie/box.js'
-import {
-  type BoxHeader,
-  extendedTypeOf,
-  MalformedBox,
-  parseBoxes,
-  parseHeader,
-} from '../../../probe/movie/parse-boxes.js'
+import { type BoxHeader, extendedTypeOf, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
 
 /** The boxes of a file, in file order. */
 export interface BoxStructure {
@@ -23,7 +18,7 @@ const MAX_BOX_BYTES = 256 * 1024 ** 2
 /** Enough of an unread box for its header and the extended type of a `uuid`. */
 const HEAD_BYTES = 32
 
-/** Reads the boxes of a file. @throws MalformedBox if they do not fill it, or an index is too large */
+/** Reads the boxes of a file. @throws MalformedFile if they do not fill it, or an index is too large */
 export async function readStructure(file: FileHandle, sizeBytes: number): Promise<BoxStructure> {
   const boxes: Box[] = []
   let at = 0
@@ -44,7 +39,7 @@ async function readBox(file: FileHandle, start: number, sizeBytes: number): Prom
   if (!header || length < header.headerBytes || !/^[\x20-\x7e\xa9]{4}$/.test(header.type)) return undefined
   if (start + length > sizeBytes) {
     if (!isCutEnd(header.type)) return undefined
-    throw new MalformedBox(`the file ends inside the box ${header.type} at byte ${start}: it is truncated`)
+    throw new MalformedFile(`the file ends inside the box ${header.type} at byte ${start}: it is truncated`)
   }
   if (!READ.has(header.type)) {
     const { type, headerBytes } = header
@@ -54,7 +49,7 @@ async function readBox(file: FileHandle, start: number, sizeBytes: number): Prom
       isOpenEnded: header.length === null,
     }
   }
-  if (length > MAX_BOX_BYTES) throw new MalformedBox(`the box ${header.type} has ${length} bytes`)
+  if (length > MAX_BOX_BYTES) throw new MalformedFile(`the box ${header.type} has ${length} bytes`)
   const bytes = await read(file, start, length)
   const [box] = parseBoxes(bytes, start, '')
   return header.type === 'moof' ? new StoredFragment(bytes, start, header) : box
@@ -91,7 +86,7 @@ async function read(file: FileHandle, at: number, length: number): Promise<Buffe
   const buffer = Buffer.allocUnsafe(length)
   for (let done = 0; done < length; ) {
     const { bytesRead } = await file.read(buffer, done, length - done, at + done)
-    if (bytesRead === 0) throw new MalformedBox(`the file ends at byte ${at + done}`)
+    if (bytesRead === 0) throw new MalformedFile(`the file ends at byte ${at + done}`)
     done += bytesRead
   }
   return buffer

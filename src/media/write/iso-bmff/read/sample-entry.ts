@@ -1,5 +1,6 @@
+import { MalformedFile, unlessMalformed } from '../../../probe/malformed-file.js'
 import { type Box, bodyOf, makeBox } from '../../../probe/movie/box.js'
-import { MalformedBox, parseBoxes } from '../../../probe/movie/parse-boxes.js'
+import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { FixedFrames } from '../../../probe/movie/sample-table.js'
 
 /** A sound sample description as it stands in `stsd`. */
@@ -18,7 +19,7 @@ export function sampleEntries(stsd: Box | undefined): readonly SampleEntry[] {
   const entries: SampleEntry[] = []
   for (let at = 8; at + 16 <= body.length; ) {
     const length = body.readUInt32BE(at)
-    if (length < 16 || at + length > body.length) throw new MalformedBox('a sample description overruns its table')
+    if (length < 16 || at + length > body.length) throw new MalformedFile('a sample description overruns its table')
     const bytes = body.subarray(at, at + length)
     entries.push({ format: bytes.toString('latin1', 4, 8), bytes, dataReference: bytes.readUInt16BE(14) })
     at += length
@@ -55,12 +56,8 @@ function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
   const version = bytes.readUInt16BE(16)
   const fixed = FIXED_BYTES[version]
   if (fixed === undefined || bytes.length < fixed) return null
-  try {
-    return { version, fields: bytes.subarray(0, fixed), children: parseBoxes(bytes.subarray(fixed), fixed, 'stsd') }
-  } catch (error) {
-    if (error instanceof MalformedBox) return null
-    throw error
-  }
+  const children = unlessMalformed(() => parseBoxes(bytes.subarray(fixed), fixed, 'stsd'), null)
+  return children && { version, fields: bytes.subarray(0, fixed), children }
 }
 
 /** Rate of the pre-skip of Opus (RFC 7845), whatever the rate of the track. */
@@ -183,10 +180,5 @@ function asPair({ type, bytes }: Box): readonly [string, Buffer] {
 
 /** QuickTime ends the list with a box of type zero. */
 function waveBoxes(wave: Box): readonly Box[] {
-  try {
-    return parseBoxes(bodyOf(wave), 0, 'wave')
-  } catch (error) {
-    if (error instanceof MalformedBox) return []
-    throw error
-  }
+  return unlessMalformed(() => parseBoxes(bodyOf(wave), 0, 'wave'), [])
 }

@@ -1,6 +1,6 @@
 import { type Head, readUint, readVint } from '../../../probe/ebml.js'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { BlockList, KEYFRAME } from './block-list.js'
-import { MalformedElement } from './element.js'
 import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
 import type { Scanner } from './scanner.js'
 
@@ -50,7 +50,7 @@ export class ClusterReader {
     this.#scanner = scanner
   }
 
-  /** Reads a cluster with all heads in it. @param limit end of the segment @returns its end @throws MalformedElement */
+  /** Reads a cluster with all heads in it. @param limit end of the segment @returns its end @throws MalformedFile */
   async read(start: number, head: Head, limit: number): Promise<number> {
     const dataStart = start + head.headBytes
     const statedEnd = head.length === null ? limit : dataStart + head.length
@@ -65,7 +65,7 @@ export class ClusterReader {
       if (child && head.length === null && ENDS_CLUSTER.has(child.id)) break
       const end = child && child.length !== null ? at + child.headBytes + child.length : Number.POSITIVE_INFINITY
       if (!child || child.length === null || end > stop) {
-        if (stop !== this.#scanner.sizeBytes) throw new MalformedElement(`no element of a cluster fits at byte ${at}`)
+        if (stop !== this.#scanner.sizeBytes) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
         draft.others.push({ id: child?.id ?? 0, start: at, length: stop - at })
         at = stop
         break
@@ -75,7 +75,7 @@ export class ClusterReader {
       draft.isEmpty = false
       at = end
     }
-    if (draft.tick === null && draft.ordinal > 0) throw new MalformedElement(`the cluster at byte ${start} has no time`)
+    if (draft.tick === null && draft.ordinal > 0) throw new MalformedFile(`the cluster at byte ${start} has no time`)
     this.clusters.push({
       ...{ start, headBytes: head.headBytes, sizeWidth: head.sizeWidth, statedLength: head.length, dataStart, end: at },
       ...{ tick: draft.tick ?? 0, checksumBytes: draft.checksumBytes, firstBlockStart: draft.firstBlockStart ?? at },
@@ -118,7 +118,7 @@ export class ClusterReader {
       for (let inside = bodyAt; inside < end; ) {
         await this.#scanner.bring(inside)
         const head = this.#scanner.head(inside)
-        if (!head || head.length === null) throw new MalformedElement(`no silent track fits at byte ${inside}`)
+        if (!head || head.length === null) throw new MalformedFile(`no silent track fits at byte ${inside}`)
         draft.silentTracks.push(readUint(this.#scanner.peek(inside + head.headBytes, head.length)))
         inside += head.headBytes + head.length
       }
@@ -133,7 +133,7 @@ export class ClusterReader {
       if (pending) await pending
       const child = this.#scanner.head(at)
       if (!child || child.length === null || at + child.headBytes + child.length > end) {
-        throw new MalformedElement(`no element of a block fits at byte ${at}`)
+        throw new MalformedFile(`no element of a block fits at byte ${at}`)
       }
       const childEnd = at + child.headBytes + child.length
       if (child.id === ID.Block) {
@@ -165,8 +165,8 @@ export class ClusterReader {
     const { window } = this.#scanner
     const place = this.#scanner.placeOf(body.at)
     const track = readVint(window, place)
-    if (!track || body.end - body.at < track.width + 3) throw new MalformedElement(`the block at ${body.at} is empty`)
-    if (draft.tick === null) throw new MalformedElement(`the block at byte ${body.at} has no time`)
+    if (!track || body.end - body.at < track.width + 3) throw new MalformedFile(`the block at ${body.at} is empty`)
+    if (draft.tick === null) throw new MalformedFile(`the block at byte ${body.at} has no time`)
     const ordinal = draft.takeOrdinal(whole.start)
     if (this.collected && !this.collected.has(track.value)) return null
     const list = this.blocks.get(track.value) ?? new BlockList()

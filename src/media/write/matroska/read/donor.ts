@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { JobFailedError } from '../../../../core/errors.js'
 import { readFloat } from '../../../probe/ebml.js'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { encoderPriming } from '../../encode/encoder-priming.js'
 import type { WantedTrack } from '../../writer.js'
 import type { BlockList } from './block-list.js'
-import { childOf, MalformedElement } from './element.js'
+import { childOf } from './element.js'
 import { ID } from './ids.js'
 import { elementIn, type MatroskaFile, readMatroska } from './matroska-file.js'
 import type { TrackEntry } from './track-entry.js'
@@ -29,16 +29,16 @@ const USUAL_SAMPLES = [960, 1024, 1152, 1536, 2048, 576, 480, 240, 120, 1920, 28
 /** Times in the side file are rounded to ms: two of them differ from the truth by less than this. */
 const ROUNDING_SEC = 0.001_01
 
-/** Reads a side file that ffmpeg wrote. @throws {JobFailedError} ERR_ENCODER_OUTPUT if it has another structure */
+/** Reads a side file that ffmpeg wrote. @throws MalformedFile if it has another structure */
 export async function readMatroskaDonor(
   path: string,
   { encoding, input, channels }: WantedTrack,
   signal: AbortSignal | undefined,
 ): Promise<MatroskaDonor> {
-  const file = await structureOf(path)
+  const file = await readMatroska(path, (await stat(path)).size)
   const [entry] = file.tracks
   const packets = entry && file.blocks.get(entry.number)
-  if (!entry || !packets) throw unfit('it has no packets')
+  if (!entry || !packets) throw new MalformedFile('it has no packets')
   const tickSec = file.tickNs / 1e9
   const rate = entry.sampleRate
   const offsetSec = (packet: number) => (packets.tick(packet) - packets.tick(0)) * tickSec
@@ -67,14 +67,6 @@ function statedLengthSec({ parts, tickNs }: MatroskaFile): number {
   return duration ? (readFloat(duration.body) * tickNs) / 1e9 : 0
 }
 
-async function structureOf(path: string): Promise<MatroskaFile> {
-  try {
-    return await readMatroska(path, (await stat(path)).size)
-  } catch (error) {
-    throw error instanceof MalformedElement ? unfit(error.message) : error
-  }
-}
-
 /** The number of samples in every packet that agrees with their rounded times. */
 function samplesInPackets({ count }: BlockList, offsetSec: (packet: number) => number, rate: number): number | null {
   if (count < 2) return null
@@ -86,8 +78,4 @@ function samplesInPackets({ count }: BlockList, offsetSec: (packet: number) => n
     return true
   }
   return [...USUAL_SAMPLES, mean].find(fits) ?? null
-}
-
-function unfit(why: string): JobFailedError {
-  return new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${why}.`)
 }

@@ -1,4 +1,5 @@
 import { readHead, readUint } from '../../../probe/ebml.js'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import { ID, MASTERS } from './ids.js'
 import { makeHead } from './make-ebml.js'
 
@@ -16,20 +17,17 @@ export interface Element {
   readonly children: readonly Element[]
 }
 
-/** A structure that breaks the standard, described for the plan. */
-export class MalformedElement extends Error {}
-
 /** Tags may hold tags without end; no program writes more than a few levels. */
 const DEEPEST = 32
 
-/** Parses elements in memory. @param start of `bytes` in the file @throws MalformedElement */
+/** Parses elements in memory. @param start of `bytes` in the file @throws MalformedFile */
 export function parseElements(bytes: Buffer, start: number, depth = 0): readonly Element[] {
-  if (depth > DEEPEST) throw new MalformedElement(`elements are nested too deeply at byte ${start}`)
+  if (depth > DEEPEST) throw new MalformedFile(`elements are nested too deeply at byte ${start}`)
   const elements: Element[] = []
   for (let at = 0; at < bytes.length; ) {
     const head = readHead(bytes, at)
     if (!head || head.length === null || at + head.headBytes + head.length > bytes.length) {
-      throw new MalformedElement(`no element fits at byte ${start + at}`)
+      throw new MalformedFile(`no element fits at byte ${start + at}`)
     }
     const { id, headBytes, length, sizeWidth } = head
     const own = bytes.subarray(at, at + headBytes + length)

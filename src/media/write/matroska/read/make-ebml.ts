@@ -1,3 +1,4 @@
+import { uint32BE } from '../../../number-bytes.js'
 import { vintWidthOf } from '../../../probe/ebml.js'
 
 /** Makes a number that states its own width. */
@@ -14,9 +15,7 @@ export function makeVint(value: number, width = vintWidthOf(value)): Buffer {
 
 /** Makes an id, which is stored as it is written. */
 function makeId(id: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(id)
-  return bytes.subarray(Math.floor(Math.clz32(id) / 8))
+  return uint32BE(id).subarray(Math.floor(Math.clz32(id) / 8))
 }
 
 /** Makes a head; its size is as narrow as it can be, but not narrower than `leastWidth`. */

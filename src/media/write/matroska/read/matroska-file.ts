@@ -1,8 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Head } from '../../../probe/ebml.js'
+import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
-import { type Element, MalformedElement, parseElements, uintIn } from './element.js'
+import { type Element, parseElements, uintIn } from './element.js'
 import { ID, nameOfId } from './ids.js'
 import { Scanner } from './scanner.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
@@ -43,7 +44,7 @@ const MAX_ELEMENT_BYTES = 64 * 1024 ** 2
 const MAX_REST_BYTES = 1024 ** 2
 const DEFAULT_TICK_NS = 1_000_000
 
-/** Reads the structure of a file. @throws MalformedElement if voxmux could not write its form */
+/** Reads the structure of a file. @throws MalformedFile if voxmux could not write its form */
 export async function readMatroska(path: string, sizeBytes: number): Promise<MatroskaFile> {
   await using file = await open(path, 'r')
   return await new SegmentReader(file, sizeBytes).read()
@@ -65,17 +66,17 @@ class SegmentReader {
   async read(): Promise<MatroskaFile> {
     const { sizeBytes } = this.#scanner
     const top = await this.#headAt(0)
-    if (top?.id !== ID.EBML || top.length === null) throw new MalformedElement('it does not begin with an EBML head')
+    if (top?.id !== ID.EBML || top.length === null) throw new MalformedFile('it does not begin with an EBML head')
     const [ebml] = await this.#elementsAt(0, top.headBytes + top.length)
     const start = top.headBytes + top.length
     const head = await this.#headAt(start)
-    if (head?.id !== ID.Segment) throw new MalformedElement('no segment follows its head')
+    if (head?.id !== ID.Segment) throw new MalformedFile('no segment follows its head')
     const dataStart = start + head.headBytes
-    if (head.length !== null && dataStart + head.length > sizeBytes) throw new MalformedElement('it is truncated')
+    if (head.length !== null && dataStart + head.length > sizeBytes) throw new MalformedFile('it is truncated')
     const stop = head.length === null ? sizeBytes : dataStart + head.length
     const end = await this.#readParts(dataStart, stop, head.length === null)
     await this.#refuseMore(end, sizeBytes)
-    if (!this.#tracks) throw new MalformedElement('it lists no tracks')
+    if (!this.#tracks) throw new MalformedFile('it lists no tracks')
     const info = this.#parts.find((part) => part.kind === 'element' && part.id === ID.Info)
     const tickNs = info?.kind === 'element' ? uintIn(info.element ?? undefined, ID.TimestampScale) : undefined
     return {
@@ -91,8 +92,8 @@ class SegmentReader {
       const head = await this.#headAt(at)
       // A live recording ends anywhere, and other bytes may follow.
       if (isOpen && (!head || !(await this.#fits(head, at, stop)))) return at
-      if (!head) throw new MalformedElement(`no element begins at byte ${at}`)
-      if (head.id === ID.EBML || head.id === ID.Segment) throw new MalformedElement('it has several segments')
+      if (!head) throw new MalformedFile(`no element begins at byte ${at}`)
+      if (head.id === ID.EBML || head.id === ID.Segment) throw new MalformedFile('it has several segments')
       at = head.id === ID.Cluster ? await this.#readCluster(at, head, stop) : await this.#readElement(at, head, stop)
     }
     return stop
@@ -111,10 +112,10 @@ class SegmentReader {
 
   async #readElement(start: number, { id, headBytes, length }: Head, stop: number): Promise<number> {
     const end = length === null ? Number.POSITIVE_INFINITY : start + headBytes + length
-    if (end > stop) throw new MalformedElement(`${nameOfId(id)} at byte ${start} does not fit into the segment`)
+    if (end > stop) throw new MalformedFile(`${nameOfId(id)} at byte ${start} does not fit into the segment`)
     const [element = null] = READ.has(id) ? await this.#elementsAt(start, end) : []
     if (id === ID.Tracks && element) {
-      if (this.#tracks) throw new MalformedElement('it lists its tracks twice')
+      if (this.#tracks) throw new MalformedFile('it lists its tracks twice')
       this.#tracks = readTracks(element)
       this.#clusters.collected = new Set(this.#tracks.flatMap(({ isAudio, number }) => (isAudio ? number : [])))
     }
@@ -127,7 +128,7 @@ class SegmentReader {
     const rest = Buffer.alloc(Math.min(MAX_REST_BYTES + 1, sizeBytes - end))
     const { bytesRead } = rest.length > 0 ? await this.#file.read(rest, 0, rest.length, end) : { bytesRead: 0 }
     const hasMore = [ID.Cluster, ID.Segment].some((id) => rest.includes(Buffer.from(id.toString(16), 'hex')))
-    if (hasMore || bytesRead > MAX_REST_BYTES) throw new MalformedElement(`unknown bytes follow at byte ${end}`)
+    if (hasMore || bytesRead > MAX_REST_BYTES) throw new MalformedFile(`unknown bytes follow at byte ${end}`)
   }
 
   async #headAt(at: number): Promise<Head | undefined> {
@@ -136,10 +137,10 @@ class SegmentReader {
   }
 
   async #elementsAt(start: number, end: number): Promise<readonly Element[]> {
-    if (end - start > MAX_ELEMENT_BYTES) throw new MalformedElement(`the element at byte ${start} is very long`)
+    if (end - start > MAX_ELEMENT_BYTES) throw new MalformedFile(`the element at byte ${start} is very long`)
     const bytes = Buffer.alloc(end - start)
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start)
-    if (bytesRead < bytes.length) throw new MalformedElement(`the file ends inside the element at byte ${start}`)
+    if (bytesRead < bytes.length) throw new MalformedFile(`the file ends inside the element at byte ${start}`)
     return parseElements(bytes, start)
   }
 }
