@@ -95,9 +95,15 @@ describe('a file of which nothing needs to be sent', () => {
     const output = { print: (text: string) => lines.push(text), event: () => {}, note: () => {}, result: () => {} }
     const context = { cwd: bench.folder.path, output, signal: new AbortController().signal }
     const request = requestFor(fixture('speech.wav'), { output: bench.folder.file('x.wav'), recipe: { mix: 0 } })
-    expect(await showPlans([request], {}, context as never)).toBe(0)
+    const film = requestFor(fixture('phone.mp4'), {
+      output: bench.folder.file('x.mp4'),
+      recipe: { mix: 0, addTrack: true },
+    })
+    expect(await showPlans([request, film], {}, context as never)).toBe(0)
     expect(lines.join()).toMatch(/to pay for\s+0:00/)
-    expect(lines.join()).toContain('The mix is 0')
+    expect(lines.join().match(/The mix is 0/g)).toHaveLength(2)
+    // No track is added to a copy.
+    expect(lines.join()).not.toContain('Clear dialogue')
   })
 })
 

@@ -127,6 +127,7 @@ export async function planMedia(
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,
   })
+  const copied = copyReason({ media, tracks, mux }, settings)
   const sendBytes = tracks.reduce((sum, track) => sum + voiceBytes(written.media, track), 0)
   return {
     media: mux.media,
@@ -135,9 +136,14 @@ export async function planMedia(
     verdicts,
     mux,
     strictRefusal: settings.strict ? strictRefusal(media, mux) : undefined,
-    copyReason: copyReason({ media, tracks, mux }, settings),
+    copyReason: copied,
     inputCredentials: signing.credentials,
-    notes: [...mux.notes, ...signing.notes, ...tracks.flatMap((track) => chunkNotes(written.media, track))],
+    // The notes of the writing are not about a copy.
+    notes: [
+      ...(copied === null ? mux.notes : []),
+      ...signing.notes,
+      ...tracks.flatMap((track) => chunkNotes(written.media, track)),
+    ],
     paidSec: mostPaidSec({ media, tracks }),
     sendBytes,
     outputBytes: media.sizeBytes + sendBytes + LEAST_OUTPUT_BYTES,
