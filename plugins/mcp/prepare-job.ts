@@ -1,7 +1,9 @@
 import { dirname } from 'node:path'
+import { isPresetPath } from '../../src/config/load-preset.js'
 import { UsageError } from '../../src/core/errors.js'
 import { sortableId } from '../../src/ledger/index.js'
 import { quickIdentity } from '../../src/pipeline/file-identity.js'
+import { limitsOf } from '../../src/pipeline/job/kinds/file-job.js'
 import { requireFreePlace } from '../../src/pipeline/output/require-free-place.js'
 import { type JobSettings, settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { namesFolder, receiptPath } from '../../src/pipeline/plan/output-path.js'
@@ -36,7 +38,7 @@ export async function prepareJob(
   const output = job.output === undefined ? `${dirname(input)}/` : await outputWish(job.output, roots)
   const settings = await settingsOf(job, configOf, roots)
   const request = { provisionalId: sortableId(), input, output, cwd: '/', group, settings, remote: false }
-  const limits = { ...context.limits, requireVoice: settings.recipe.voice.requireVoice }
+  const limits = limitsOf(request, context)
   const plan = await pricedPlan(await planJob(request, limits, { signal }), request, limits, signal)
   for (const path of [plan.output, receiptPath(plan.output)]) await roots.require(path)
   const refusal = planRefusal(plan)
@@ -72,7 +74,7 @@ export async function settingsOf(
   roots: Roots,
 ): Promise<JobSettings> {
   const { preset, segments = [], force = false } = job
-  const isFile = preset !== undefined && /[\\/]|\.json$/.test(preset)
+  const isFile = preset !== undefined && isPresetPath(preset)
   const own = isFile ? { ...job, preset: await roots.require(preset) } : job
   const config = await configOf(flagsOfRequest({ input: '', ...own }))
   return settingsOfConfig(config, { segments, force, previewSec: null })

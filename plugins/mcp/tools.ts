@@ -1,4 +1,4 @@
-import { loadPreset, presetNames } from '../../src/config/load-preset.js'
+import { isPresetPath, loadPreset, presetNames } from '../../src/config/load-preset.js'
 import { UsageError, VerificationError } from '../../src/core/errors.js'
 import { formatTime, sleep } from '../../src/core/time.js'
 import { writingFacts } from '../../src/media/index.js'
@@ -79,8 +79,7 @@ export const TOOLS: { readonly [N in ToolName]: (args: ToolArguments<N>, call: T
 
   async presets({ name }, { roots }) {
     if (name !== undefined) {
-      const isFile = /[\\/]|\.json$/.test(name)
-      return { ...(await loadPreset(isFile ? await (await roots()).require(name) : name)) }
+      return { ...(await loadPreset(isPresetPath(name) ? await (await roots()).require(name) : name)) }
     }
     const all = await Promise.all((await presetNames()).map((each) => loadPreset(each)))
     return { presets: all.map(({ name: own, preset }) => ({ name: own, description: preset.description })) }

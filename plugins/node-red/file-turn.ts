@@ -7,7 +7,7 @@ import type { VoxmuxClient } from '../../src/client/voxmux-client.js'
 import { UsageError } from '../../src/core/errors.js'
 import { reasonAgainstFolder } from '../../src/core/make-folder.js'
 import { thrownMessage } from '../../src/core/thrown-message.js'
-import { probePath } from '../../src/pipeline/output/part-file.js'
+import { tryWriting } from '../../src/pipeline/output/part-file.js'
 import type { Message } from './runtime.js'
 import type { ServiceNode } from './service-node.js'
 
@@ -125,10 +125,8 @@ async function alone(target: string, regenerate: () => Promise<void>): Promise<v
 /** Requires a folder that the download can write into, before anything is paid. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 async function requireWritable(target: string): Promise<void> {
   const folder = dirname(target)
-  const probe = probePath(folder)
   try {
-    await writeFile(probe, '', { flag: 'wx' })
-    await rm(probe)
+    await tryWriting(folder)
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     const reason = isMissing ? 'it does not exist' : (reasonAgainstFolder(cause) ?? thrownMessage(cause))

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { basename, extname, isAbsolute, resolve } from 'node:path'
+import { basename, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../core/errors.js'
 import { PACKAGE_FOLDER } from '../core/package-folder.js'
@@ -38,13 +38,13 @@ export async function presetNames(): Promise<readonly string[]> {
  * `ERR_CONFIG_VALUE`
  */
 export async function loadPreset(nameOrPath: string, folder = process.cwd()): Promise<LoadedPreset> {
-  const isPath = /[\\/]/.test(nameOrPath) || nameOrPath.endsWith('.json')
-  const path = isPath ? resolvePath(nameOrPath, folder) : await builtInPath(nameOrPath)
+  const path = isPresetPath(nameOrPath) ? resolve(folder, nameOrPath) : await builtInPath(nameOrPath)
   return { name: basename(path, '.json'), path, preset: checkSchema(presetSchema, await readJsonFile(path), path) }
 }
 
-function resolvePath(path: string, folder: string): string {
-  return isAbsolute(path) ? path : resolve(folder, path)
+/** True for the path of a preset, false for the name of a built-in one. */
+export function isPresetPath(nameOrPath: string): boolean {
+  return /[\\/]|\.json$/.test(nameOrPath)
 }
 
 async function builtInPath(name: string): Promise<string> {

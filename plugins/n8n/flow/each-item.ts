@@ -1,3 +1,5 @@
+import { linkedAbort } from '../../../src/core/linked-abort.js'
+
 /**
  * Works on items, several at once, and gives the results in the order of the items. The first error ends the others.
  *
@@ -10,10 +12,7 @@ export async function eachItem<T>(
   outer: AbortSignal | undefined,
   work: (index: number, signal: AbortSignal) => Promise<T>,
 ): Promise<T[]> {
-  const stop = new AbortController()
-  const follow = () => stop.abort(outer?.reason)
-  outer?.addEventListener('abort', follow, { once: true })
-  if (outer?.aborted) follow()
+  const { controller, signal, release } = linkedAbort(outer)
   const results = new Array<T>(count)
   const faults: unknown[] = []
   let next = 0
@@ -21,15 +20,15 @@ export async function eachItem<T>(
     while (next < count && faults.length === 0) {
       const index = next++
       try {
-        results[index] = await work(index, stop.signal)
+        results[index] = await work(index, signal)
       } catch (thrown) {
         faults.push(thrown)
-        stop.abort(thrown)
+        controller.abort(thrown)
       }
     }
   }
   await Promise.all(Array.from({ length: Math.max(1, Math.min(atOnce, count)) }, worker))
-  outer?.removeEventListener('abort', follow)
+  release()
   if (faults.length > 0) throw faults[0]
   return results
 }

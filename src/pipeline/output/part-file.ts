@@ -41,15 +41,19 @@ export function probePath(folder: string): string {
   return join(folder, `.voxmux-${randomUUID()}.probe`)
 }
 
+/** Writes a file into a folder and removes it. @throws the system's fault: `access` permits root too much */
+export async function tryWriting(folder: string): Promise<void> {
+  const probe = probePath(folder)
+  await (await open(probe, 'wx')).close()
+  await rm(probe, { force: true })
+}
+
 /** Requires or creates a folder that can be written. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 export async function requireWritableFolder(folder: string): Promise<void> {
   try {
     await makeDurableFolder(folder)
     await access(folder, constants.W_OK | constants.X_OK)
-    // Root passes access() on read-only file systems: only writing tells.
-    const probe = probePath(folder)
-    await (await open(probe, 'wx')).close()
-    await rm(probe, { force: true })
+    await tryWriting(folder)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause, await inodeShortage(folder))
     throw unwritable(folder, cause)

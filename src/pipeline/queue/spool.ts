@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import PQueue from 'p-queue'
 import { z } from 'zod'
 import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
+import { tryWriting } from '../output/part-file.js'
 import { type JobRequestFile, jobRequestSchema } from './job-request.js'
 
 const SCAN_MS = 500
@@ -134,10 +134,8 @@ export class Spool {
 
 /** A worker that cannot delete its files would find them again and again. Report that before the first job. */
 async function requireWritable(folder: string): Promise<void> {
-  const probe = join(folder, `.${randomUUID()}.part`)
   try {
-    await writeFile(probe, '', { flag: 'wx' })
-    await rm(probe, { force: true })
+    await tryWriting(folder)
   } catch (cause) {
     // A full disk still allows reading and deleting.
     if (!['EACCES', 'EPERM', 'EROFS'].includes((cause as NodeJS.ErrnoException).code ?? '')) return
