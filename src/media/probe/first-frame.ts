@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { ffprobe } from '../ffmpeg/ffprobe.js'
+import type { MediaInfo } from '../media-info.js'
+
+/** A page holds 255 packets at most. At 8 kHz they last 33 s, with the longest blocks that are in use. */
+const LONGEST_PAGE_SEC = 40
+/** The packets of a lead-in, whose frames are dropped, and one more. */
+const SOME_PACKETS = 8
+
+/** ffmpeg decodes all samples of the last packet. */
+const TO_THE_END: readonly string[] = ['-flags2', '+skip_manual']
+
+const framesSchema = z.object({ frames: z.array(z.object({ pts_time: z.coerce.number().optional() })) })
+
+/**
+ * Starts the clock of a Vorbis file at its first sample. The first packet holds no sound. ffmpeg takes its length off
+ * the clock. If the whole sound lies in one page, ffmpeg places it too late by that packet, and takes as much off its end.
+ */
+export async function onSound(media: MediaInfo): Promise<MediaInfo> {
+  const [sound, other] = media.streams.filter(({ kind }) => kind === 'audio' || kind === 'video')
+  if (sound?.codec !== 'vorbis' || other || (media.durationSec ?? 0) > LONGEST_PAGE_SEC) return media
+  const startSec = await firstFrameSec(media, sound, 2)
+  if (startSec <= media.startSec) return media
+  return { ...beginning(media, sound, startSec), readOptions: [...(media.readOptions ?? []), ...TO_THE_END] }
+}
+
+/**
+ * Starts the clock of an M4A with HE-AAC at its first sound. The note `iTunSMPB` counts the lead-in before SBR
+ * doubles its rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
+ */
+export async function behindLeadIn(media: MediaInfo): Promise<MediaInfo> {
+  const [sound, other] = media.streams.filter((stream) => stream.kind !== 'video' || !stream.isCover)
+  if (sound?.kind !== 'audio' || other || !sound.profile?.startsWith('HE-AAC') || !sound.startSec) return media
+  const startSec = await firstFrameSec(media, sound, SOME_PACKETS)
+  return startSec <= sound.startSec ? media : beginning(media, sound, startSec)
+}
+
+type Stream = MediaInfo['streams'][number]
+
+/** Time of the first frame that ffmpeg decodes of the first packets of a stream; 0 if none has a time. */
+async function firstFrameSec({ path }: MediaInfo, { index }: Stream, packets: number): Promise<number> {
+  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${packets}`, '-show_entries', 'frame=pts_time']
+  const [first] = (await ffprobe(path, show, framesSchema)).frames
+  return first?.pts_time ?? 0
+}
+
+function beginning(media: MediaInfo, sound: Stream, startSec: number): MediaInfo {
+  const streams = media.streams.map((stream) => (stream === sound ? { ...stream, startSec } : stream))
+  return { ...media, startSec, streams }
+}
