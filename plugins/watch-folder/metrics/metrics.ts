@@ -24,28 +24,20 @@ export class Metrics {
   #leave: (() => void) | undefined
 
   constructor() {
-    const registers = [this.#registry]
     // Memory, processor time, open files, and the delay of the event loop since the last scrape (perf_hooks).
     collectDefaultMetrics({ register: this.#registry })
     for (const name of MISNAMED) this.#registry.removeSingleMetric(name)
     this.#stageSeconds = new Histogram({
-      ...{ name: 'voxmux_stage_seconds', help: 'Time that a stage of a job took.', registers },
-      ...{ labelNames: ['stage'], buckets: STAGE_BUCKETS_SEC },
+      ...{ name: 'voxmux_stage_seconds', help: 'Time that a stage of a job took.', labelNames: ['stage'] },
+      ...{ buckets: STAGE_BUCKETS_SEC, registers: [this.#registry] },
     })
-    this.#ended = new Counter({
-      ...{ name: 'voxmux_jobs_ended_total', help: 'Jobs that ended here, by how.', registers },
-      labelNames: ['status'],
-    })
+    this.#ended = this.#counter('voxmux_jobs_ended_total', 'Jobs that ended here, by how.', ['status'])
     // A series that begins with its first file would hide this file from `increase`.
     for (const status of ['done', 'skipped', 'failed', 'rejected']) this.#ended.inc({ status }, 0)
-    this.#errors = new Counter({
-      ...{ name: 'voxmux_errors_total', help: 'Failures of jobs, transient ones too, by code.', registers },
-      labelNames: ['code', 'error_code'],
-    })
-    this.#retries = new Counter({
-      ...{ name: 'voxmux_retries_total', help: 'Jobs put off after a passing fault, requests repeated.', registers },
-      labelNames: ['of'],
-    })
+    const failures = 'Failures of jobs, transient ones too, by code.'
+    this.#errors = this.#counter('voxmux_errors_total', failures, ['code', 'error_code'])
+    const retries = 'Jobs put off after a passing fault, requests repeated.'
+    this.#retries = this.#counter('voxmux_retries_total', retries, ['of'])
     this.meter = this.#trafficMeter()
   }
 
@@ -81,23 +73,15 @@ export class Metrics {
     else if (error && error.code !== 'ERR_INTERRUPTED') this.#retries.inc({ of: 'job' })
   }
 
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
   #trafficMeter(): TrafficMeter {
-    const registers = [this.#registry]
-    const requests = new Counter({
-      ...{ name: 'voxmux_service_requests_total', help: 'Requests to the service and its storage.', registers },
-      labelNames: ['operation'],
-    })
-    const polls = new Counter({
-      ...{
-        name: 'voxmux_poll_requests_total',
-        help: 'Questions for the status of files, up to 100 in each.',
-        registers,
-      },
-    })
-    const bytes = new Counter({
-      ...{ name: 'voxmux_bytes_total', help: 'Bytes of voice moved to and from the service.', registers },
-      labelNames: ['direction'],
-    })
+    const asked = 'Requests to the service and its storage.'
+    const requests = this.#counter('voxmux_service_requests_total', asked, ['operation'])
+    const polls = this.#counter('voxmux_poll_requests_total', 'Questions for the status of files, up to 100 in each.')
+    const bytes = this.#counter('voxmux_bytes_total', 'Bytes of voice moved to and from the service.', ['direction'])
     for (const direction of ['sent', 'received']) bytes.inc({ direction }, 0)
     for (const of of ['job', 'request']) this.#retries.inc({ of }, 0)
     return {
