@@ -12,20 +12,9 @@ const TABLES: Readonly<Record<string, { readonly key: readonly string[]; readonl
   jobs: {
     key: ['id'],
     rest: [
-      ...[
-        'key',
-        'grp',
-        'priority',
-        'status',
-        'ready',
-        'not_before_ms',
-        'attempts',
-        'input',
-        'input_identity',
-        'output',
-      ],
-      ...['recipe_hash', 'preset', 'state', 'error', 'receipt', 'published_sha256', 'created_ms', 'updated_ms'],
-    ],
+      'key grp priority status ready not_before_ms attempts input input_identity output recipe_hash preset',
+      'state error receipt published_sha256 created_ms updated_ms',
+    ].flatMap((line) => line.split(' ')),
   },
   pauses: { key: ['grp'], rest: ['reason', 'since_ms'] },
   voices: { key: ['key'], rest: ['status', 'cache_path', 'created_ms', 'updated_ms'] },

@@ -17,18 +17,7 @@ import {
 import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Elements that play something in a storyline. */
-const STORY = new Set([
-  'asset-clip',
-  'clip',
-  'sync-clip',
-  'ref-clip',
-  'mc-clip',
-  'video',
-  'audio',
-  'audition',
-  'gap',
-  'title',
-])
+const STORY = new Set('asset-clip clip sync-clip ref-clip mc-clip video audio audition gap title'.split(' '))
 /** Roles that do not hold a voice. */
 const NO_VOICE = new Set(['music', 'effects'])
 

@@ -5,41 +5,9 @@ import type { MediaInfo } from '../media-info.js'
  * concat, imf, sdp, image2, …) are left out. Otherwise a text named clip.mp4 could open its neighbours.
  */
 const PLAIN_DEMUXERS = [
-  'mov',
-  'matroska',
-  'mxf',
-  'mpegts',
-  'mpeg',
-  'avi',
-  'flv',
-  'asf',
-  'wav',
-  'w64',
-  'aiff',
-  'flac',
-  'mp3',
-  'ogg',
-  'ac3',
-  'eac3',
-  'aac',
-  'caf',
-  'dts',
-  'dv',
-  'gxf',
-  'au',
-  'amr',
-  'wv',
-  'tta',
-  'truehd',
-  'ape',
-  'dsf',
-  'loas',
-  'mpc',
-  'mpc8',
-  'rm',
-  'tak',
-  'voc',
-] as const
+  'mov matroska mxf mpegts mpeg avi flv asf wav w64 aiff flac mp3 ogg ac3 eac3 aac caf dts dv gxf au',
+  'amr wv tta truehd ape dsf loas mpc mpc8 rm tak voc',
+].flatMap((line) => line.split(' '))
 
 /**
  * Input options for an untrusted file. Every command uses the same options, so that each sees the same streams in the

@@ -9,50 +9,30 @@ interface ContainerClues {
   readonly answer: FfprobeAnswer
 }
 
-/** Demuxer (the first of ffprobe's names) to container. */
+/** Demuxers with the name of their container. */
+const ALIKE: ReadonlySet<string> = new Set(
+  'mxf avi flv wav w64 aiff flac ac3 eac3 aac caf dts dv gxf au amr wv tta truehd ape dsf loas mpc tak voc'.split(' '),
+)
+
+/** Other demuxers (the first of ffprobe's names) to containers. */
 const KINDS: Readonly<Record<string, (clues: ContainerClues) => string | undefined>> = {
   mov: movKind,
   matroska: ({ head }) => (head.includes('webm') ? 'webm' : 'mkv'),
-  mxf: () => 'mxf',
   mxf_opatom: () => 'mxf',
   mpegts: ({ head }) => (isTimecodedTs(head) ? 'm2ts' : 'ts'),
   mpeg: () => 'mpg',
-  avi: () => 'avi',
-  flv: () => 'flv',
   asf: ({ answer }) => (hasFilm(answer) ? 'wmv' : 'wma'),
-  wav: () => 'wav',
-  w64: () => 'w64',
-  aiff: () => 'aiff',
-  flac: () => 'flac',
   mp3: ({ answer }) => (answer.streams.some((stream) => stream.codec_name === 'mp2') ? 'mp2' : 'mp3'),
   ogg: oggKind,
-  ac3: () => 'ac3',
-  eac3: () => 'eac3',
-  aac: () => 'aac',
-  caf: () => 'caf',
-  dts: () => 'dts',
-  dv: () => 'dv',
-  gxf: () => 'gxf',
-  au: () => 'au',
-  amr: () => 'amr',
-  wv: () => 'wv',
-  tta: () => 'tta',
-  truehd: () => 'truehd',
-  ape: () => 'ape',
-  dsf: () => 'dsf',
-  loas: () => 'loas',
-  mpc: () => 'mpc',
   mpc8: () => 'mpc',
   // Matroska does not take every picture of RealMedia.
   rm: ({ answer }) => (hasFilm(answer) ? undefined : 'rm'),
-  tak: () => 'tak',
-  voc: () => 'voc',
 }
 
 /** The container by its usual extension, from brand and content, not from the name. Undefined if unknown. */
 export function containerKind(clues: ContainerClues): string | undefined {
   const demuxer = clues.answer.format.format_name.split(',')[0] ?? ''
-  return KINDS[demuxer]?.(clues)
+  return ALIKE.has(demuxer) ? demuxer : KINDS[demuxer]?.(clues)
 }
 
 /** True for Matroska and WebM, which count their times alike. */

@@ -4,19 +4,7 @@ import { LONGEST_PACKET_SEC } from './frame-times.js'
 import { isLossless } from './media-info-of.js'
 
 /** Containers whose stated length is that of their last sample, if they hold one lossless track alone. */
-const EXACT: ReadonlySet<string> = new Set([
-  'wav',
-  'w64',
-  'aiff',
-  'flac',
-  'caf',
-  'mov',
-  'mp4',
-  'm4a',
-  'au',
-  'tta',
-  'wv',
-])
+const EXACT: ReadonlySet<string> = new Set('wav w64 aiff flac caf mov mp4 m4a au tta wv'.split(' '))
 /** Bare packets without times. ffprobe only estimates their length, and their times after a seek. */
 const BARE: ReadonlySet<string> = new Set(['aac', 'loas', 'mp3', 'mp2', 'ac3', 'eac3', 'dts', 'truehd', 'amr'])
 /** The last packets lie within this time of the stated end. */

@@ -14,26 +14,17 @@ export interface MuxLoss {
 /** Muxers that write few or no tags for the whole file. */
 const WITHOUT_TAGS = new Set(['mpegts', 'vob', 'mxf', 'ac3', 'eac3', 'adts', 'mp2', 'w64', 'au', 'mpeg'])
 /** Tags that describe the container: the new container has its own. */
-export const WRAPPING_TAGS = new Set([
-  ...['major_brand', 'minor_version', 'compatible_brands', 'encoder', 'encoded_by', 'duration', 'creation_time'],
-  ...['handler_name', 'vendor_id', 'timecode', 'reel_name', 'company_name', 'product_name', 'product_version'],
-  ...['application_platform', 'uid', 'generation_uid', 'modification_date', 'operational_pattern_ul', 'product_uid'],
-  ...['toolkit_version', 'material_package_umid', 'material_package_name', 'file_package_umid', 'file_package_name'],
-  ...['data_type', 'track_name', 'variant_bitrate', 'service_name', 'service_provider', 'deviceconformance'],
-  ...['wmfsdkneeded', 'wmfsdkversion', 'isvbr', 'metadatacreator', 'audiodelay', 'canseektoend', 'filesize'],
-  ...[
-    'hasaudio',
-    'hasvideo',
-    'hasmetadata',
-    'haskeyframes',
-    'hascuepoints',
-    'totalframes',
-    'datasize',
-    'software',
-    'product_version_num',
-    'toolkit_version_num',
-  ],
-])
+export const WRAPPING_TAGS = new Set(
+  [
+    'major_brand minor_version compatible_brands encoder encoded_by duration creation_time handler_name vendor_id',
+    'timecode reel_name company_name product_name product_version application_platform uid generation_uid',
+    'modification_date operational_pattern_ul product_uid toolkit_version material_package_umid',
+    'material_package_name file_package_umid file_package_name data_type track_name variant_bitrate service_name',
+    'service_provider deviceconformance wmfsdkneeded wmfsdkversion isvbr metadatacreator audiodelay canseektoend',
+    'filesize hasaudio hasvideo hasmetadata haskeyframes hascuepoints totalframes datasize software',
+    'product_version_num toolkit_version_num',
+  ].flatMap((line) => line.split(' ')),
+)
 
 const QUICKTIME_CHAPTERS: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod'])
 /** Clocks of chapters are as coarse as milliseconds. */

@@ -30,18 +30,7 @@ export function sampleEntries(stsd: Box | undefined): readonly SampleEntry[] {
 /** Fields of a sound description, header included, by its version: 0, QuickTime's 1 and QuickTime's 2. */
 const FIXED_BYTES: readonly number[] = [36, 52, 72]
 /** Boxes that configure a decoder. */
-const CODEC_BOXES: ReadonlySet<string> = new Set([
-  'esds',
-  'dac3',
-  'dec3',
-  'dac4',
-  'dOps',
-  'dfLa',
-  'alac',
-  'ddts',
-  'dmlp',
-  'glbl',
-])
+const CODEC_BOXES: ReadonlySet<string> = new Set('esds dac3 dec3 dac4 dOps dfLa alac ddts dmlp glbl'.split(' '))
 
 /** The fields and boxes of a sound description. */
 interface SoundEntry {
