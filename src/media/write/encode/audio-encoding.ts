@@ -231,7 +231,9 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const capped = Math.min(Math.max(wanted, least * channels, known.leastBitRate ?? 0), most * channels)
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
-  const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || [])]
+  // Without it, libopus refuses a sound field.
+  const field = codec === 'opus' && stream.channelLayout?.startsWith('ambisonic') ? ['-mapping_family:{s}', '2'] : []
+  const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || []), ...field]
   return { codec, encoder: known.encoder, lossless: false, bitRate, options }
 }
 
