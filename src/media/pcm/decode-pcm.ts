@@ -76,7 +76,9 @@ export async function readMono<T>(
 ): Promise<T> {
   const clock = fileClock(media, stream)
   const mono = `aformat=sample_fmts=${sample === 'f32' ? 'flt' : sample}:channel_layouts=mono`
-  const filters = [...fileClockFilters(clock, { kind: 'all' }), `aresample=${sampleRate}`, mono]
+  // ffmpeg mixes no sound field. Its first channel is the sound from all sides.
+  const field = stream.channelLayout?.startsWith('ambisonic') ? ['pan=mono|c0=c0'] : []
+  const filters = [...fileClockFilters(clock, { kind: 'all' }), ...field, `aresample=${sampleRate}`, mono]
   const format = { sampleRate, channels: 1, channelLayout: 'mono', sample }
   return blamingFile(media.path, signal, () =>
     use(decodedChunks({ media, format, audioIndex: stream.audioIndex, clock, filters }, signal)),
