@@ -29,7 +29,8 @@ export function mediaInfoOf(
 ): MediaInfo {
   let audioIndex = 0
   const { format } = answer
-  const streams = answer.streams.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++))
+  const raws = withoutEmptyCore(answer.streams)
+  const streams = raws.map((raw) => streamOf(raw, encryptedIds, () => audioIndex++))
   const media: MediaInfo = {
     ...file,
     formatName: format.format_name,
@@ -45,6 +46,17 @@ export function mediaInfoOf(
     })),
   }
   return format.format_name === MOVIE_FORMAT ? withoutZeroLengths(media) : media
+}
+
+/**
+ * ffmpeg expects AC-3 beside TrueHD in a transport stream, under the same number. Without packets, it is not there. Before
+ * another sound it stays, because ffmpeg counts it.
+ */
+function withoutEmptyCore(streams: readonly RawStream[]): readonly RawStream[] {
+  const last = streams.filter(({ codec_type }) => codec_type === 'audio').at(-1)
+  if (last?.codec_name !== 'ac3' || last.channels) return streams
+  const isCore = streams.some(({ codec_name, id }) => codec_name === 'truehd' && id === last.id)
+  return isCore ? streams.filter((stream) => stream !== last) : streams
 }
 
 /** A length that a file states; null for one below zero, which nothing can have. */
