@@ -161,9 +161,10 @@ export const DEFECTS: readonly Defect[] = [
       },
       {
         file: START,
-        whole: "      await client.startOnce(fileId, await this.#options(), this.#call())\n      return 'paid-now'\n",
+        whole:
+          "      await this.#requireProof(await client.startOnce(fileId, await this.#options(), this.#call()))\n      return 'paid-now'\n",
         broken:
-          "      await client.startOnce(fileId, await this.#options(), this.#call())\n      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })\n      return 'paid-now'\n",
+          "      await this.#requireProof(await client.startOnce(fileId, await this.#options(), this.#call()))\n      await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })\n      return 'paid-now'\n",
       },
     ],
   },
