@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,8 @@ export default async function startServers(): Promise<(() => void) | undefined> 
     const program = PATH.split(delimiter)
       .map((dir) => join(dir, tool))
       .find(existsSync)
-    const server = program && compile(folder, tool) ? await startServer(program, join(folder, tool)) : undefined
+    const server =
+      program && isBinary(program) && compile(folder, tool) ? await startServer(program, join(folder, tool)) : undefined
     if (!server) {
       end()
       return undefined
@@ -41,6 +42,11 @@ export default async function startServers(): Promise<(() => void) | undefined> 
     LOADED_TOOLS: folder,
   })
   return end
+}
+
+/** False for a script, which would load its shell. */
+function isBinary(program: string): boolean {
+  return readFileSync(program).toString('latin1', 1, 4) === 'ELF'
 }
 
 /** Returns false without a compiler that can. */
