@@ -54,7 +54,7 @@ const ofMode = (mode: string) => ({
   hookTimeout: mode === 'soak' ? 300_000 : 60_000,
   // Tests start ffmpeg and servers of their own: more files at once than this only makes each slower, and a soak, which
   // measures, has the machine for itself.
-  maxWorkers: mode === 'soak' ? 1 : 3,
+  maxWorkers: mode === 'soak' ? 1 : 4,
   // A machine of CI shares its cores with others. A test that fails there is asked again twice, and named at the end of the
   // run; everywhere else the first fault counts.
   retry: process.env.CI && mode !== 'soak' ? 2 : 0,
