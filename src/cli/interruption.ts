@@ -18,7 +18,7 @@ const SIGNALS =
 /** Turns the first Ctrl-C into an abort, which lets every stage clean up. The second one exits at once. */
 export function watchInterruption(output: Output): Interruption {
   const controller = new AbortController()
-  const wasInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+  const wasInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY) && isInTerminal()
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
       output.fail(new InterruptedError())
@@ -38,7 +38,7 @@ export function watchInterruption(output: Output): Interruption {
   }
 }
 
-/** False once the window of the terminal is closed, which sends SIGHUP too. */
+/** False once the window of the terminal is closed, which sends SIGHUP too, and for a process that has left it. */
 function isInTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'))

@@ -123,7 +123,8 @@ export function reworded(error: VoxmuxError, reword: (text: string) => string): 
   if (error instanceof InterruptedError) return error
   const Kind = error.constructor as new (code: ErrorCode, message: string, options: VoxmuxErrorOptions) => VoxmuxError
   return new Kind(error.code, reword(error.message), {
-    ...{ ...error, cause: error.cause },
+    ...error,
+    cause: error.cause,
     remedies: error.remedies.map(reword),
   })
 }

@@ -39,8 +39,13 @@ export function outcomeOfError(
   status: InputStatus = statusOf(error),
 ): JobOutcome {
   const event: FileEvent = {
-    ...{ event: 'file', id, input: shownInput(input), status },
-    ...{ output: null, receipt: null, error: errorReport(error) },
+    event: 'file',
+    id,
+    input: shownInput(input),
+    status,
+    output: null,
+    receipt: null,
+    error: errorReport(error),
   }
   return { event, error, receipt: null }
 }

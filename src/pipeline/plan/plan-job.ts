@@ -109,7 +109,9 @@ export async function planMedia(
 ): Promise<JobPlan> {
   const { settings } = request
   const planned = planTracks(media, settings, limits, {
-    ...{ maps, apart: request.supersede, sentBefore: request.sentBefore },
+    maps,
+    apart: request.supersede,
+    sentBefore: request.sentBefore,
   })
   const replaced = tracksToReplace(planned, settings)
   const verdicts = judge(media, planned, settings, limits)

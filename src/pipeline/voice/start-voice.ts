@@ -76,7 +76,7 @@ export class VoiceStart {
     }
   }
 
-  /** Nothing is committed for a start that only a conflict reported, before the status of the file proves it. */
+  /** Waits until the status proves a start that only a conflict reported. Until then, nothing is committed. */
   async #requireProof({ how, status, fileId }: StartOutcome): Promise<void> {
     if (how === 'started' || status !== null) return
     this.#leaveFetched(fileId)

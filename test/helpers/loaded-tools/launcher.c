@@ -148,11 +148,11 @@ static void pass_signals_on(void) {
 }
 
 int main(int argc, char **argv) {
-  char socket[PATH_MAX], program[PATH_MAX], own[PATH_MAX - 16] = {0};
+  char server_path[PATH_MAX], program[PATH_MAX], own[PATH_MAX - 16] = {0};
   if (argc < 1 || readlink("/proc/self/exe", own, sizeof own - 1) <= 0) return 127;
-  snprintf(socket, sizeof socket, "%s.socket", own);
+  snprintf(server_path, sizeof server_path, "%s.socket", own);
   snprintf(program, sizeof program, "%s.program", own);
-  int server = connect_to(socket), status;
+  int server = connect_to(server_path), status;
   sigset_t waiting, before;
   sigemptyset(&waiting);
   for (int i = 0; i < SIGNALS_PASSED_ON; i++) sigaddset(&waiting, PASSED_ON[i]);

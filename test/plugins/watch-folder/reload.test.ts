@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { until } from '../../helpers/until.js'
 import { watchBench } from './watch-bench.js'
@@ -39,20 +39,29 @@ describe('voxmux watch, while its configuration changes', () => {
     }
   })
 
-  it.skipIf(process.platform !== 'linux')('ends when its terminal is closed, which is a hang-up too', async () => {
-    const pidFile = bench.workshop.path('pid')
-    const terminal = ['sh', '-c', `exec script -qfec "echo \\$\\$ >${pidFile}; exec $*" /dev/null`, 'sh']
-    const daemon = bench.watchThrough(terminal)
-    await daemon.until(/"event":"watching"/)
-    const stat = `/proc/${readFileSync(pidFile, 'utf8').trim()}/stat`
-    daemon.child.kill('SIGKILL')
-    const isRunning = () => {
-      try {
-        return !/\) Z /.test(readFileSync(stat, 'utf8'))
-      } catch {
-        return false
-      }
+  describe.skipIf(process.platform !== 'linux')('in a terminal (Linux only)', () => {
+    const pidFile = () => bench.workshop.path('pid')
+    const startedBy = (leave: string) => {
+      const command = `${leave} sh -c 'echo \\$\\$ >${pidFile()}; exec $*'`
+      return bench.watchThrough(['sh', '-c', `exec script -qfec "${command}" /dev/null`, 'sh'])
     }
-    await until(() => !isRunning())
+    const daemonPid = () => readFileSync(pidFile(), 'utf8').trim()
+
+    it('ends when the terminal is closed, which is a hang-up too', async () => {
+      const daemon = startedBy('exec')
+      await daemon.until(/"event":"watching"/)
+      const stat = `/proc/${daemonPid()}/stat`
+      daemon.child.kill('SIGKILL')
+      await until(() => !existsSync(stat) || / Z /.test(readFileSync(stat, 'utf8')))
+    })
+
+    it('goes on at a hang-up if it has left the terminal', async () => {
+      const daemon = startedBy('exec setsid --wait')
+      await daemon.until(/"event":"watching"/)
+      process.kill(Number(daemonPid()), 'SIGHUP')
+      await daemon.until(/Reloaded the configuration/)
+      process.kill(Number(daemonPid()), 'SIGTERM')
+      await daemon.ended
+    })
   })
 })
