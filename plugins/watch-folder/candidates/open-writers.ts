@@ -36,9 +36,10 @@ export async function openWriters(wanted: ReadonlySet<string>): Promise<Readonly
 async function keyOfOpenFile(pid: string, fd: string): Promise<string | undefined> {
   try {
     const link = await readlink(`/proc/${pid}/fd/${fd}`)
-    if (!link.startsWith('/') || link.startsWith('/dev/')) return undefined
+    if (!link.startsWith('/')) return undefined
     // Follows the link, because paths differ in a container.
-    return fileKey(await stat(`/proc/${pid}/fd/${fd}`, { bigint: true }))
+    const facts = await stat(`/proc/${pid}/fd/${fd}`, { bigint: true })
+    return facts.isFile() ? fileKey(facts) : undefined
   } catch {
     return undefined
   }
