@@ -42,10 +42,10 @@ const SHARED = [
 /** The settings of a run that depend on its mode. */
 const ofMode = (mode: string) => ({
   setupFiles: ['test/helpers/equal-bytes.ts', 'test/helpers/tool-facts/keep-in-folder.ts'],
-  // A soak measures: there, ffmpeg starts as it does elsewhere.
+  // A soak measures: there, ffmpeg starts as it does elsewhere, and files lie on a disk.
   globalSetup: [
+    ...(mode === 'soak' ? [] : ['test/helpers/system/memory-folder.ts', 'test/helpers/loaded-tools/start-servers.ts']),
     'test/helpers/tool-facts/make-folder.ts',
-    ...(mode === 'soak' ? [] : ['test/helpers/loaded-tools/start-servers.ts']),
   ],
   // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
   env: { VOXMUX_SOAK: mode === 'soak' ? '1' : '' },

@@ -18,7 +18,7 @@ it('cuts a thousand parts, with commands that any system can start', async () =>
   const readings = cutReadings(planCuts(media, requests))
   expect(readings.flat().map(({ request }) => request)).toEqual(requests)
   for (const own of readings) {
-    const args = ffmpegArguments(cutCommand(media, own))
+    const args = ffmpegArguments(cutCommand(media, own)).map((arg) => arg.replace(folder.path, '/tmp/folder'))
     // Windows takes 32,767 characters, and Linux 131,072 of one argument.
     expect(args.join('" "').length).toBeLessThan(32_000)
     // The many branches get the samples between the first cut and the last, not those of the whole film.
