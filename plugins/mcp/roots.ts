@@ -1,7 +1,7 @@
-import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../src/core/errors.js'
+import { realPlace } from '../../src/core/make-folder.js'
 
 /** The folders that the tools may read and write: a path must be in one folder of each list. */
 export class Roots {
@@ -52,16 +52,6 @@ function localFolder(uri: string): readonly string[] {
     return [fileURLToPath(uri)]
   } catch {
     return []
-  }
-}
-
-/** The path with the links of its existing part resolved. */
-export async function realPlace(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch {
-    const above = dirname(path)
-    return above === path ? path : join(await realPlace(above), basename(path))
   }
 }
 

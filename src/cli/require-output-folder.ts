@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../core/errors.js'
+import { nearestExisting } from '../core/make-folder.js'
 
 /**
  * Refuses an output in a folder that does not exist: a mistyped path would otherwise become a new folder. The last part
@@ -10,11 +10,12 @@ import { UsageError } from '../core/errors.js'
  * @param cwd base folder of a relative path
  * @throws UsageError `ERR_OUTPUT_FOLDER`, which names the first part that does not exist
  */
-export function requireOutputFolder(output: string, cwd: string): void {
+export async function requireOutputFolder(output: string, cwd: string): Promise<void> {
   const place = resolve(cwd, output)
-  let missing: string | undefined
-  for (let folder = dirname(place); !existsSync(folder); folder = dirname(folder)) missing = folder
-  if (missing === undefined) return
+  const existing = await nearestExisting(dirname(place))
+  if (existing === dirname(place)) return
+  const [first = ''] = relative(existing, place).split(sep)
+  const missing = join(existing, first)
   throw new UsageError('ERR_OUTPUT_FOLDER', `${missing} does not exist, so ${basename(place)} cannot be saved there.`, {
     input: missing,
     remedies: ['Correct --output, or create the folder first.'],

@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
 /**
@@ -45,6 +46,18 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Why a folder cannot be made or used, in words for users; undefined if they cannot repair it. */
 export function reasonAgainstFolder(error: unknown): string | undefined {
   return REASONS[String((error as NodeJS.ErrnoException).code)]
+}
+
+/** The path, or its nearest parent that exists. */
+export async function nearestExisting(path: string): Promise<string> {
+  const isThere = dirname(path) === path || (await stat(path).catch(() => null)) !== null
+  return isThere ? path : nearestExisting(dirname(path))
+}
+
+/** The path with the links of its existing part resolved. */
+export async function realPlace(path: string): Promise<string> {
+  const existing = await nearestExisting(path)
+  return join(await realpath(existing).catch(() => existing), relative(existing, path))
 }
 
 /** Makes a folder like {@link makeFolder} that survives a power cut. */

@@ -155,7 +155,7 @@ async function planRequests(
 ): Promise<readonly PlanRequest[]> {
   const inputs = await expandInputs(typed, cwd)
   const wanted = args.output === undefined ? undefined : folderMeant(args.output, cwd)
-  if (wanted !== undefined) requireOutputFolder(wanted, cwd)
+  if (wanted !== undefined) await requireOutputFolder(wanted, cwd)
   if (inputs.length > 1 && wanted !== undefined && !(await namesFolder(wanted, cwd))) {
     throw new UsageError('ERR_OUTPUT_FOR_SEVERAL', `${inputs.length} inputs cannot share one output file, ${wanted}.`, {
       remedies: [`Name a folder: --output ${wanted}/`],

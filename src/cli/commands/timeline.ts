@@ -35,7 +35,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { output, signal } = context
     const config = await loadConfig(args, flagsOf(args), context)
-    if (args.output !== undefined) requireOutputFolder(args.output, context.cwd)
+    if (args.output !== undefined) await requireOutputFolder(args.output, context.cwd)
     const settings = await jobSettingsOf(config, args, context.cwd)
     const { planTimeline, regenerateTimeline, requireTimelinePlace } = await import(
       '../../../plugins/timelines/index.js'

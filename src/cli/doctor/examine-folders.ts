@@ -1,8 +1,9 @@
 import { constants } from 'node:fs'
 import { access, link, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { join, sep } from 'node:path'
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
+import { nearestExisting } from '../../core/make-folder.js'
 import { probePath } from '../../pipeline/output/part-file.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 
@@ -73,17 +74,13 @@ async function examineOutput(check: string, folder: string): Promise<Finding> {
 
 /** Sources are only renamed. A daemon should not copy masters from disk to disk unasked. */
 async function examineMove(path: string, done: string): Promise<Finding> {
-  const [from, to] = await Promise.all([deviceOf(path), deviceOf(done)])
+  const [from, to] = await Promise.all(
+    [path, done].map(async (folder) => (await stat(await nearestExisting(folder))).dev),
+  )
   if (from === to) return fine('done', done)
   return remark('done', `${done} and ${path} are on different file systems, so sources cannot be moved there`, [
     `Choose a folder on the file system of ${path}.`,
   ])
-}
-
-async function deviceOf(path: string): Promise<number> {
-  const found = await stat(path).catch(() => null)
-  const parent = dirname(path)
-  return found || parent === path ? (found?.dev ?? 0) : deviceOf(parent)
 }
 
 async function examineWatches(folders: readonly WatchedFolder[], isPolled: boolean): Promise<readonly Finding[]> {
@@ -114,7 +111,9 @@ type PublishingWay = 'link' | 'rename'
  * @throws {UsageError} the system's own fault, such as `ERR_NOT_PERMITTED`
  */
 async function tryPublishing(folder: string): Promise<PublishingWay> {
-  const place = await existing(folder)
+  const place = await nearestExisting(folder)
+  if (!(await stat(place)).isDirectory())
+    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${place} is a file, not a folder.`, { input: place })
   const [part, published] = [probePath(place), probePath(place)]
   try {
     await writeFile(part, '')
@@ -126,15 +125,6 @@ async function tryPublishing(folder: string): Promise<PublishingWay> {
     await rm(part, { force: true })
     await rm(published, { force: true })
   }
-}
-
-/** The folder, or its nearest existing parent. */
-async function existing(folder: string): Promise<string> {
-  const found = await stat(folder).catch(() => null)
-  if (found?.isDirectory()) return folder
-  const parent = dirname(folder)
-  if (!found && parent !== folder) return existing(parent)
-  throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${folder} is a file, not a folder.`, { input: folder })
 }
 
 interface Mount {

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { constants, existsSync } from 'node:fs'
+import { constants } from 'node:fs'
 import { access, open, readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
-import { makeDurableFolder } from '../../core/make-folder.js'
+import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
 import { inodeShortage, noSpace } from './free-space.js'
 
 /** Names of parts, without the random part in those of earlier versions. They are short, because paths may be long. */
@@ -62,8 +62,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
 
 /** Does {@link requireWritableFolder} without writing. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
 export async function requireWritablePlace(folder: string): Promise<void> {
-  let existing = folder
-  while (!existsSync(existing)) existing = dirname(existing)
+  const existing = await nearestExisting(folder)
   try {
     if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`)
     await access(existing, constants.W_OK | constants.X_OK)

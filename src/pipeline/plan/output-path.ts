@@ -3,6 +3,7 @@ import { lstat, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
+import { nearestExisting } from '../../core/make-folder.js'
 import { REPLACEMENT } from '../../core/undecodable-name.js'
 
 /** Suffix of the receipt's name after the output's. */
@@ -68,8 +69,7 @@ async function requireDecoded({ input, output, cwd }: OutputPathOptions): Promis
  * or characters.
  */
 async function requireRoomBeside(output: string, input: string): Promise<void> {
-  let folder = dirname(output)
-  while (folder !== dirname(folder) && !(await stat(folder).catch(() => null))) folder = dirname(folder)
+  const folder = await nearestExisting(dirname(output))
   for (const path of [receiptPath(output), reportPath(output), sidecarPath(output)]) {
     // A folder that is still to be made has no limit yet, but the one in which it will be made has.
     const [there, near] = [await found(path), await found(join(folder, basename(path)))]

@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { TransientError, UsageError } from '../../core/errors.js'
+import { realPlace } from '../../core/make-folder.js'
 import type { HeldJob } from '../../ledger/index.js'
 import { isWebAddress, shownInput } from '../web-address.js'
 import { outputPlace } from './output-path.js'
@@ -33,7 +33,7 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
  * @throws {TransientError} `ERR_OUTPUT_BUSY` if it makes it of the same input with other settings
  */
 export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
-  const other = await take(await realPlace(output))
+  const other = await take(await placeOf(output))
   if (other === input) throw busyOutput(input, output)
   if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
 }
@@ -58,11 +58,10 @@ async function expectedOutput({ input, output, outputStem, settings, cwd }: Plan
   const isAddress = isWebAddress(input) && URL.canParse(input)
   const path = isAddress ? join(cwd, basename(new URL(input).pathname)) : input
   const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
-  return realPlace(await outputPlace({ input: path, output, stem: outputStem, extension, label: 'regen', cwd }))
+  return placeOf(await outputPlace({ input: path, output, stem: outputStem, extension, label: 'regen', cwd }))
 }
 
-/** The path through no link, if its folder exists. */
-async function realPlace(path: string): Promise<string> {
-  const folder = dirname(path)
-  return join(await realpath(folder).catch(() => folder), basename(path))
+/** The path through no link of a folder. A link of its own name stays, because an output takes that name. */
+async function placeOf(path: string): Promise<string> {
+  return join(await realPlace(dirname(path)), basename(path))
 }

@@ -48,6 +48,15 @@ it('finds one output behind two folders, and of two extensions', async () => {
   await expect(requireOwnOutputs(flac)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
 })
 
+it('finds one output in a folder that is still to be made, behind a link', async () => {
+  const { folder } = bench
+  const input = await bench.take('speech.wav')
+  await mkdir(folder.file('real'))
+  await symlink('real', folder.file('link'))
+  const requests = ['real/new/', 'link/new/'].map((place) => requestFor(input, { output: `${folder.path}/${place}` }))
+  await expect(requireOwnOutputs(requests)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
+})
+
 it('a job takes its output before it looks if that exists: none is published while the job is checked', async () => {
   const { server, folder, pipeline } = bench
   const { context } = pipeline
