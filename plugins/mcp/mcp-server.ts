@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { ensureStateFolder } from '../../src/config/index.js'
 import type { Config, Flags } from '../../src/config/resolve-config.js'
 import { UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
@@ -49,6 +50,7 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
   const { config, configOf, roots, logger, onEvent, onEmbedded, signal } = options
   const sdk = await loadMcpSdk()
   for (const root of roots) await requireFolder(root)
+  const key = await openServerKey(await ensureStateFolder(config.stateDir))
   const { context, close } = await openRuntime(config, { logger, onEmbedded, signal })
   const group = `mcp ${context.serviceAddress}`
   const worker = openJobWorker(context, {
@@ -58,7 +60,7 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
     onEvent,
     logger,
   })
-  const desk: Desk = { context, worker, group, roots, configOf, key: await openServerKey(context.stateDir) }
+  const desk: Desk = { context, worker, group, roots, configOf, key }
   const fronts: { close(): Promise<void> }[] = []
   worker.start()
   return {

@@ -100,6 +100,13 @@ describe('an extension takes part in the jobs of', () => {
     expect(existsSync(workshop.path('in/out/fine.wav'))).toBe(true)
   })
 
+  it('voxmux watch, which stops it even if the daemon cannot open its own files', async () => {
+    mkdirSync(join(String(workshop.env.VOXMUX_STATE_DIR), 'watch.sqlite'), { recursive: true })
+    const result = await run('watch', 'in', '--once')
+    expect(result.exitCode).not.toBe(0)
+    expect(diary()).toEqual(['stopped'])
+  })
+
   it('voxmux worker', async () => {
     mkdirSync(workshop.path('spool'))
     for (const name of FILES) {

@@ -10,9 +10,9 @@ import { namesFolder, reportPath } from '../../pipeline/plan/output-path.js'
 import { requireOwnOutputs } from '../../pipeline/plan/own-outputs.js'
 import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
 import { isWebAddress } from '../../pipeline/web-address.js'
-import { openRuntime } from '../../runtime/open-runtime.js'
 import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
+import { inRuntime } from '../in-runtime.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { type FileLine, fileLine } from '../output/file-line.js'
@@ -82,11 +82,9 @@ async function regenerate(
   }
   const startedMs = performance.now()
   const reporter = createReporter(output, args.progress, pipeLine(pipes), requests.length)
-  const { logger, note } = reporter
-  const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
-  try {
+  return inRuntime(config, reporter, { signal }, async (pipeline) => {
     const { concurrency } = config
-    const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })
+    const outcomes = await runJobs(requests, pipeline, { signal, concurrency, onEvent: reporter.report })
     reporter.stop()
     const text = pipes.toStdout ? '' : summary(outcomes, performance.now() - startedMs)
     if (text) output.note(text)
@@ -94,10 +92,7 @@ async function regenerate(
     const exitCode = exitCodeOf(outcomes)
     output.result({ exitCode, files: outcomes.map(({ event }) => event) })
     return exitCode
-  } finally {
-    reporter.stop()
-    await runtime.close()
-  }
+  })
 }
 
 /** Opens the report if it is asked for. Otherwise tells a person in a terminal what to do next. */

@@ -3,7 +3,6 @@ import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
 import { paidSecOf } from '../../pipeline/output/paid-sec.js'
-import { openRuntime } from '../../runtime/open-runtime.js'
 import {
   durationFlag,
   flagsOf,
@@ -12,6 +11,7 @@ import {
   withOptions,
 } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
+import { inRuntime } from '../in-runtime.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createReporter } from '../output/reporter.js'
@@ -51,22 +51,17 @@ export const command = defineCommand({
       }
       const reporter = createReporter(output, args.progress)
       reporter.note(timelineText(plan, isFree))
-      const { logger, note } = reporter
-      const runtime = await openRuntime(config, { signal, logger, onEmbedded: note })
-      try {
+      return await inRuntime(config, reporter, { signal }, async (pipeline) => {
         const { concurrency } = config
         const onEvent = reporter.report
-        const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
+        const { event, files } = await regenerateTimeline(plan, pipeline, { signal, concurrency, onEvent })
         reporter.stop()
         const exitCode = exitCodeOf(files)
         const paidSec = files.reduce((sum, { receipt }) => sum + (receipt ? paidSecOf(receipt) : 0), 0)
         if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
         output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
         return exitCode
-      } finally {
-        reporter.stop()
-        await runtime.close()
-      }
+      })
     } finally {
       await plan.bundle?.release()
     }

@@ -1,16 +1,17 @@
 import { join, resolve } from 'node:path'
-import type { OpenFolderHooks } from '../../../plugins/watch-folder/index.js'
-import type { Config, Flags } from '../../config/resolve-config.js'
+import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
+import type { Logger } from '../../core/logger.js'
 import { shownAddress } from '../../ledger/index.js'
+import type { PipelineContext } from '../../pipeline/context.js'
 import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool } from '../../pipeline/queue/spool.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
-import { openRuntime } from '../../runtime/open-runtime.js'
 import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
-import { type CommandContext, defineCommand } from '../command.js'
+import { defineCommand } from '../command.js'
+import { inRuntime } from '../in-runtime.js'
 import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -35,60 +36,62 @@ export const command = defineCommand({
       ...LOG_OPTIONS,
     }),
   run: async (args, context) => {
-    const { output, signal, cwd } = context
+    const { output, signal, cwd, env } = context
     const flags = flagsOf(args)
     const config = await loadConfig(args, flags, context)
     const reporter = createDaemonReporter(output, args)
     const { logger } = reporter
-    const runtime = await openRuntime(config, {
-      signal,
-      logger,
-      onEmbedded: reporter.note,
-    })
-    let folderHooks: OpenFolderHooks | undefined
-    try {
-      await loadAhead(runtime.context)
+    return inRuntime(config, reporter, { signal, ending: withinSeconds }, async (pipeline) => {
+      await loadAhead(pipeline)
       const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
-      folderHooks = await openFolderHooks(config, cwd, logger)
-      const worker = openJobWorker(runtime.context, {
-        concurrency: config.workerConcurrency,
-        hooks: folderHooks.hooks,
-        onEvent: reporter.report,
-        logger,
-      })
-      const store = storeName(config)
-      const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
-      const spool = folder === null ? null : openSpool(folder, args, flags, context)
-      await spool?.start()
-      worker.start()
-      output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
-      reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
-      await interrupted(signal)
-      await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
-      reporter.stop()
-      const exitCode = daemonExitCode(signal)
-      output.result({ exitCode, counts: reporter.counts })
-      return exitCode
-    } finally {
-      reporter.stop()
-      folderHooks?.close()
-      await withinSeconds(runtime.close())
-    }
-
-    function openSpool(spoolFolder: string, given: typeof args, above: Flags, command: CommandContext): Spool {
-      return new Spool({
-        folder: spoolFolder,
-        logger,
-        take: async (request, ticket) => {
-          const file = await queuedFileOfRequest(request, SPOOL_GROUP, (own) =>
-            loadConfig(given, { ...above, ...own }, { ...command, output: { ...output, note: () => {} } }),
-          )
-          await queueJob({ ...file, ticket }, runtime.context, { signal })
-        },
-      })
-    }
+      const folderHooks = await openFolderHooks(config, cwd, logger)
+      try {
+        const worker = openJobWorker(pipeline, {
+          concurrency: config.workerConcurrency,
+          hooks: folderHooks.hooks,
+          onEvent: reporter.report,
+          logger,
+        })
+        const store = storeName(config)
+        const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
+        const configOf = (own: Flags) =>
+          resolveConfig({ cwd, env, configPath: args.config, flags: { ...flags, ...own } })
+        const spool = folder === null ? null : spoolOf(folder, { pipeline, configOf, signal, logger })
+        await spool?.start()
+        worker.start()
+        output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
+        reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
+        await interrupted(signal)
+        await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
+        reporter.stop()
+        const exitCode = daemonExitCode(signal)
+        output.result({ exitCode, counts: reporter.counts })
+        return exitCode
+      } finally {
+        folderHooks.close()
+      }
+    })
   },
 })
+
+interface SpoolParts {
+  readonly pipeline: PipelineContext
+  readonly configOf: (own: Flags) => Promise<Config>
+  readonly signal: AbortSignal
+  readonly logger: Logger
+}
+
+/** The folder into which other programs drop jobs. */
+function spoolOf(folder: string, { pipeline, configOf, signal, logger }: SpoolParts): Spool {
+  return new Spool({
+    folder,
+    logger,
+    take: async (request, ticket) => {
+      const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
+      await queueJob({ ...file, ticket }, pipeline, { signal })
+    },
+  })
+}
 
 /** The place of the jobs, without secrets. */
 function storeName({ store, ledger, stateDir }: Config): string {
