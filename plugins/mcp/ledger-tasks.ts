@@ -24,7 +24,7 @@ export function ledgerTasks(desk: Desk): TaskStore {
       if (!isCancelled(await requireOwnJob(desk, id))) throw new Error('The job ended before it was cancelled.')
     },
     listTasks: async (before) => {
-      const found = await jobs.list({ group: desk.group, limit: PAGE, ...(before !== undefined && { before }) })
+      const found = await jobs.list({ group: desk.group, limit: PAGE, before })
       const last = found.length === PAGE ? found.at(-1) : undefined
       return { tasks: found.map((job) => taskOf(job, desk)), ...(last && { nextCursor: last.id }) }
     },

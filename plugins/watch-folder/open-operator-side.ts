@@ -7,7 +7,7 @@ import { retryJob } from '../../src/pipeline/queue/retry-job.js'
 import type { DaemonView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
 import { ShownJobs, withinPatience } from './dashboard/shown-jobs.js'
-import { startDashboard } from './dashboard/start-dashboard.js'
+import { type DashboardOptions, startDashboard } from './dashboard/start-dashboard.js'
 import type { Metrics } from './metrics/metrics.js'
 import { ServiceManager } from './service-manager.js'
 
@@ -21,7 +21,7 @@ interface OperatorSideOptions {
   /** Its meter was given to the client of the service. */
   readonly metrics: Metrics
   /** Address of the page; null for no page. */
-  readonly dashboard: { readonly port: number; readonly host?: string; readonly hosts?: readonly string[] } | null
+  readonly dashboard: Pick<DashboardOptions, 'port' | 'host' | 'hosts'> | null
   /** Holds what is built for the page. */
   readonly stateDir: string
   readonly version: string

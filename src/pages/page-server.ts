@@ -40,7 +40,7 @@ export interface PageServerOptions<Parts> {
   /** Longest time until a request has arrived whole, in milliseconds; 0 for none. Default 15 seconds. */
   readonly requestMs?: number
   /** Default 127.0.0.1: only this machine reaches it. */
-  readonly host?: string
+  readonly host?: string | undefined
   /** 0 picks a free one. */
   readonly port: number
   /** Further values of the Host header: the name of a reverse proxy, with its port if it has one. */

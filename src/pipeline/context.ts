@@ -11,7 +11,7 @@ import type { VoiceServiceContext } from './voice/voice-service.js'
 export interface PipelineContext extends VoiceServiceContext {
   readonly jobs: JobStore
   /** The path as all machines of the store write it, for job keys. Absent on a single machine. */
-  readonly sharedPath?: (path: string) => string
+  readonly sharedPath?: ((path: string) => string) | undefined
   /** The refusals of services in earlier jobs. */
   readonly learned: LimitsLearned
   /** The known limits of the service. */
@@ -26,7 +26,7 @@ export interface PipelineContext extends VoiceServiceContext {
   readonly slots: StageSlots
   readonly logger: Logger
   /** Signs the outputs of jobs that want it. Absent if none are configured. */
-  readonly credentials?: Credentials
+  readonly credentials?: Credentials | undefined
   /** Hooks of the extensions. Every job calls them in this order, before a front end's own. */
   readonly hooks?: readonly JobHooks[]
 }

@@ -13,16 +13,16 @@ export interface ServiceOptions {
    * `postgres://…`: stores everything except files there, for nodes on several machines. All nodes must then share the
    * folder; with Azure, each has its own. Needs the package pg.
    */
-  readonly store?: string
+  readonly store?: string | undefined
   /** Default 127.0.0.1. */
   readonly host?: string
   /** Default 0: any free port. */
   readonly port?: number
   /** Port of the storage address. Default: the port after `port`, or any free one if `port` is 0. */
-  readonly storagePort?: number
+  readonly storagePort?: number | undefined
   /** Address at which clients reach the node, if it differs from host and port: behind a proxy, or on all addresses. */
-  readonly publicUrl?: string
-  readonly publicStorageUrl?: string
+  readonly publicUrl?: string | undefined
+  readonly publicStorageUrl?: string | undefined
   /** Limits of the accepted files; see `precheck`. Published at `/api/v1/limits`. */
   readonly limits?: Limits
   readonly settings?: ServiceSettingsInput

@@ -20,18 +20,15 @@ export async function answerJobs({ view, query, response }: DashboardExchange): 
   const list = query.get('list') ?? ''
   if (!isListName(list)) return sendError(response, 400, `list is one of ${Object.keys(LISTS).join(', ')}.`)
   const limit = Math.min(LONGEST_PAGE, Math.max(1, Math.trunc(Number(query.get('limit'))) || PAGE_LENGTH))
-  const before = query.get('before')
-  const group = query.get('group')
-  const inputPart = query.get('search') ?? ''
+  const group = query.get('group') ?? undefined
   const filter = {
-    ...{ statuses: LISTS[list], limit: limit + 1 },
-    ...(before !== null && { before }),
-    ...(inputPart !== '' && { inputPart }),
+    statuses: LISTS[list],
+    limit: limit + 1,
+    before: query.get('before') ?? undefined,
+    inputPart: query.get('search') || undefined,
   }
-  const found =
-    group !== null || query.has('all')
-      ? await view.jobs.list({ ...filter, ...(group !== null && { group }) })
-      : await ownJobs(view, filter)
+  const isOfAll = group !== undefined || query.has('all')
+  const found = await (isOfAll ? view.jobs.list({ ...filter, group }) : ownJobs(view, filter))
   sendJson(response, 200, { jobs: found.slice(0, limit).map((job) => jobView(job)), hasMore: found.length > limit })
 }
 

@@ -86,8 +86,8 @@ function configText(
   { folder, stateDir, path }: { folder: string; stateDir: string | undefined; path: string },
 ): string {
   const settings = {
-    ...(remote && { service: remote }),
-    ...(stateDir !== undefined && { stateDir }),
+    service: remote ?? undefined,
+    stateDir,
     watch: { dashboard: { port: DASHBOARD_PORT }, folders: [{ path: folder, preset }] },
   }
   return `${JSON.stringify(checkSchema(settingsSchema, settings, path), null, 2)}\n`

@@ -9,7 +9,7 @@ import { queuedRecordOf, shownJob } from '../../pipeline/queue/queued-file.js'
 import { jobHeld, notQueued, retryJob } from '../../pipeline/queue/retry-job.js'
 import { isWebAddress, shownInput } from '../../pipeline/web-address.js'
 import { number, oneOf, text } from '../arguments/option.js'
-import { RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
+import { flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
@@ -59,8 +59,7 @@ export const command = defineCommand({
       },
     ),
   run: async (args, context) => {
-    const { ledger: file, store } = args
-    const flags = { ...(file !== undefined && { ledger: file }), ...(store !== undefined && { store }) }
+    const flags = flagsOf({ ledger: args.ledger, store: args.store })
     const config = await loadConfig(args, flags, context)
     const ledger = await openStore(config)
     try {
@@ -82,10 +81,10 @@ async function list(
   { status, group, limit }: { status?: JobStatus | undefined; group?: string | undefined; limit: number },
   { output }: CommandContext,
 ): Promise<ExitCode> {
-  const filter = { ...(status !== undefined && { statuses: [status] }), ...(group !== undefined && { group }) }
+  const statuses = status && [status]
   let shown = 0
   for (let before: string | undefined; shown < limit; ) {
-    const page = await jobs.list({ ...filter, limit: Math.min(PAGE, limit - shown), ...(before && { before }) })
+    const page = await jobs.list({ statuses, group, before, limit: Math.min(PAGE, limit - shown) })
     for (const job of page) output.event(jobEvent(job))
     if (page.length > 0) output.print((shown === 0 ? jobTable : jobLines)(page, Date.now()))
     await output.flush()

@@ -52,7 +52,7 @@ export const command = defineCommand({
     const dataDir = await nodeFolder(args, { isShared, around: { cwd, env } })
     const service = await startService({
       dataDir,
-      ...(store !== undefined && { store }),
+      store,
       host: args.host,
       port: portNumber(args.port),
       allowPrivateUrls: args['allow-private-urls'],
@@ -138,9 +138,9 @@ function serviceOptions(file: ServeFile, env: NodeJS.ProcessEnv) {
   return {
     settings,
     limits: { ...DEFAULT_SERVICE_LIMITS, ...limits },
-    ...(publicUrl !== undefined && { publicUrl }),
-    ...(publicStorageUrl !== undefined && { publicStorageUrl }),
-    ...(storagePort !== undefined && { storagePort }),
+    publicUrl,
+    publicStorageUrl,
+    storagePort,
     ...(azureContainer !== undefined && connectionString && { azure: { container: azureContainer, connectionString } }),
   }
 }

@@ -157,7 +157,7 @@ function dashboardOf({ watch }: Config, port: string | undefined) {
   const wanted = port === undefined ? configured : portNumber(port)
   if (wanted === undefined) return null
   const hosts = publicUrl === undefined ? named : [...named, new URL(publicUrl).host]
-  return { port: wanted, hosts, ...(host !== undefined && { host }) }
+  return { port: wanted, hosts, host }
 }
 
 /** The possible places of a source: its original path, and the folder for published sources. */

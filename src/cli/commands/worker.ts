@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
-import type { Logger } from '../../core/logger.js'
 import { shownAddress } from '../../ledger/index.js'
-import type { PipelineContext } from '../../pipeline/context.js'
 import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
 import { queueJob } from '../../pipeline/queue/queue-job.js'
-import { Spool } from '../../pipeline/queue/spool.js'
+import { Spool, type SpoolOptions } from '../../pipeline/queue/spool.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
 import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
@@ -56,7 +54,11 @@ export const command = defineCommand({
         const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
         const configOf = (own: Flags) =>
           resolveConfig({ cwd, env, configPath: args.config, flags: { ...flags, ...own } })
-        const spool = folder === null ? null : spoolOf(folder, { pipeline, configOf, signal, logger })
+        const take: SpoolOptions['take'] = async (request, ticket) => {
+          const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
+          await queueJob({ ...file, ticket }, pipeline, { signal })
+        }
+        const spool = folder === null ? null : new Spool({ folder, take, logger })
         await spool?.start()
         worker.start()
         output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
@@ -73,25 +75,6 @@ export const command = defineCommand({
     })
   },
 })
-
-interface SpoolParts {
-  readonly pipeline: PipelineContext
-  readonly configOf: (own: Flags) => Promise<Config>
-  readonly signal: AbortSignal
-  readonly logger: Logger
-}
-
-/** The folder into which other programs drop jobs. */
-function spoolOf(folder: string, { pipeline, configOf, signal, logger }: SpoolParts): Spool {
-  return new Spool({
-    folder,
-    logger,
-    take: async (request, ticket) => {
-      const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
-      await queueJob({ ...file, ticket }, pipeline, { signal })
-    },
-  })
-}
 
 /** The place of the jobs, without secrets. */
 function storeName({ store, ledger, stateDir }: Config): string {

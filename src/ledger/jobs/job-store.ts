@@ -26,7 +26,7 @@ export interface ClaimOptions {
   /** Default {@link DEFAULT_LEASE_MS}. */
   readonly leaseMs?: number
   /** Only jobs of these groups; default all. */
-  readonly groups?: readonly string[]
+  readonly groups?: readonly string[] | undefined
   /** Groups to leave out. */
   readonly exceptGroups?: readonly string[]
 }
@@ -40,26 +40,26 @@ export const DEFAULT_LIST_LIMIT = 100
 /** Progress that a worker records. Absent values stay as they are. */
 export interface JobCheckpoint {
   /** Merged into the state: each given property replaces the stored one. */
-  readonly state?: JobState
+  readonly state?: JobState | undefined
   readonly status?: 'working' | 'waiting-remote'
   /** New path of an input that was renamed. */
   readonly input?: string
-  readonly inputIdentity?: FileIdentity
+  readonly inputIdentity?: FileIdentity | undefined
   readonly output?: string
   readonly publishedSha256?: string
 }
 
 export interface JobFilter {
-  readonly statuses?: readonly JobStatus[]
-  readonly group?: string
+  readonly statuses?: readonly JobStatus[] | undefined
+  readonly group?: string | undefined
   /** Exact path of the input. */
-  readonly input?: string
+  readonly input?: string | undefined
   /** Part of the input's path; letters from a to z match in either case. */
-  readonly inputPart?: string
+  readonly inputPart?: string | undefined
   /** Exact path of an output: only jobs that published one there. */
-  readonly published?: string
+  readonly published?: string | undefined
   /** Only jobs created before this one: the last id of the previous page. */
-  readonly before?: string
+  readonly before?: string | undefined
   /** Default {@link DEFAULT_LIST_LIMIT}. */
   readonly limit?: number
 }
@@ -73,7 +73,7 @@ export interface ExpediteFilter {
   /** Only jobs delayed at least this long ago; default all. */
   readonly putOffForMs?: number
   /** Only jobs of these groups; default all. Jobs of a paused group keep waiting. */
-  readonly groups?: readonly string[]
+  readonly groups?: readonly string[] | undefined
 }
 
 export interface JobCount {

@@ -87,14 +87,14 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     spending: ledger.spending,
     learned: ledger.limits,
     jobs: ledger.jobs,
-    ...(config.store !== null && { sharedPath: (path: string) => roots.toStore(path) }),
+    sharedPath: config.store === null ? undefined : (path) => roots.toStore(path),
     cache,
     limits: config.limits,
     maxSecondsPerDay: config.maxSecondsPerDay,
     stateDir,
     voiceConcurrency: VOICE_CONCURRENCY,
     slots: openStageSlots(config.stages),
-    ...(credentials && { credentials }),
+    credentials: credentials ?? undefined,
     logger,
   }
   return {

@@ -39,7 +39,7 @@ export async function publishOutput(
     mayPublish: async () => {
       await bench.requireSamePlace()
       const publishedSha256 = receipt.output.sha256
-      await checkpoint({ output, publishedSha256, state: { receipt }, ...(inputIdentity && { inputIdentity }) })
+      await checkpoint({ output, publishedSha256, state: { receipt }, inputIdentity: inputIdentity ?? undefined })
       // Before the output, so that no reader sees a file that seems unsigned.
       if (receipt.credentials?.carrier === 'sidecar') await rename(bench.sidecarPart, sidecarPath(output))
     },

@@ -122,7 +122,7 @@ function originalTrack(
   return decodePcm(media, {
     audioIndex: stream.audioIndex,
     channels: folded ? { kind: 'downmix' } : { kind: 'all' },
-    ...(trackEnd === null ? {} : { range: { startSample: 0, endSample: trackEnd } }),
+    range: trackEnd === null ? undefined : { startSample: 0, endSample: trackEnd },
     signal,
   })
 }

@@ -147,7 +147,7 @@ async function updateKnownJob(
   const claim = await jobs.claim(request.key)
   if (claim.outcome !== 'claimed') return claim.outcome === 'unknown' ? job : claim.job
   const { input, inputIdentity, state } = request
-  await jobs.checkpoint(claim.lease, { input, ...(inputIdentity && { inputIdentity }), ...(state && { state }) })
+  await jobs.checkpoint(claim.lease, { input, inputIdentity: inputIdentity ?? undefined, state })
   return jobs.release(claim.lease, { status: 'queued', notBeforeMs: isEnded(job.status) ? null : job.notBeforeMs })
 }
 

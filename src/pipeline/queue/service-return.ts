@@ -131,8 +131,7 @@ export class ServiceReturn {
 
   async #expedite(limit: number, putOffForMs: number): Promise<number> {
     const { jobs, groups, logger, onReady } = this.#options
-    const filter = { codes: SERVICE_CODES, limit, putOffForMs: Math.floor(putOffForMs) }
-    const ready = await jobs.expedite({ ...filter, ...(groups && { groups }) })
+    const ready = await jobs.expedite({ codes: SERVICE_CODES, limit, putOffForMs: Math.floor(putOffForMs), groups })
     if (ready === 0) return 0
     logger.info({ jobs: ready }, 'The service responds again: waiting jobs are retried now.')
     onReady()
