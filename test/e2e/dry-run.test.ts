@@ -1,9 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CommandContext } from '../../src/cli/command.js'
+import { showPlans } from '../../src/cli/show/dry-run.js'
+import type { FileEvent } from '../../src/pipeline/events.js'
 import { receiptSchema } from '../../src/pipeline/output/receipt.js'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { quieterVoice } from '../helpers/sound/quieter-voice.js'
+import { requestFor } from '../helpers/test-pipeline.js'
 import { eventsOf } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -55,6 +59,14 @@ it('--dry-run is short for people, and names the commands with --verbose', async
   expect(brief.stdout).not.toMatch(/ffmpeg|rewritten|moov/)
   const long = await runCliInProcess([...args, '--verbose'], options())
   expect(long.stdout).toMatch(/rewritten +moov[\s\S]*\n {2}ffmpeg +/)
+})
+
+it('--dry-run that is interrupted leaves its files pending, as the run does', async () => {
+  const files: FileEvent[] = []
+  const output = { note: () => {}, event: (event: FileEvent) => files.push(event), result: () => {} }
+  const context = { cwd: workshop.dir, env: {}, signal: AbortSignal.abort(), output } as unknown as CommandContext
+  expect(await showPlans([requestFor(workshop.take('phone.mp4'))], {}, context)).toBe(130)
+  expect(files).toMatchObject([{ status: 'pending', error: { code: 'ERR_INTERRUPTED' } }])
 })
 
 it('--dry-run refuses an output below a file, as the run does', async () => {

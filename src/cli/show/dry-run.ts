@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import type { Recipe } from '../../config/preset-schema.js'
-import { type ExitCode, errorReport, overallExitCode, toVoxmuxError } from '../../core/errors.js'
+import { type ExitCode, overallExitCode, toVoxmuxError } from '../../core/errors.js'
 import { shellWord } from '../../core/shell-word.js'
 import { visibleText } from '../../core/visible-text.js'
 import {
@@ -24,6 +24,7 @@ import {
 } from '../../media/index.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { addressRefused } from '../../pipeline/job/check-file.js'
+import { outcomeOfError } from '../../pipeline/job/job-outcome.js'
 import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
@@ -74,8 +75,7 @@ export async function showPlans(
       const error = toVoxmuxError(thrown, input)
       output.note(describeError(error))
       codes.push(error.exitCode)
-      const status = error.exitCode === 5 ? 'rejected' : 'failed'
-      files.push({ event: 'file', id, input, status, output: null, receipt: null, error: errorReport(error) })
+      files.push(outcomeOfError({ id, input }, error).event)
     }
   }
   for (const event of files) output.event({ ...event })

@@ -1,8 +1,9 @@
 import type { PlannedSource, TimelinePlan } from '../../../plugins/timelines/index.js'
-import { type ExitCode, errorReport, overallExitCode, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
+import { type ExitCode, overallExitCode, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
+import { outcomeOfError } from '../../pipeline/job/job-outcome.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { refusalError } from '../../precheck/index.js'
 import { describeError, type Output } from '../output/output.js'
@@ -12,10 +13,11 @@ import { priceWords, voiceSeconds } from './price-words.js'
 export async function showFiles(plan: TimelinePlan, output: Output, signal: AbortSignal): Promise<ExitCode> {
   const refusals = await Promise.all(plan.sources.map((source) => refusalOf(source, signal)))
   const files = plan.sources.map(({ request, media }, index): FileEvent => {
+    const file = { id: request.provisionalId, input: media.path }
     const error = refusals[index]
-    if (error) output.note(describeError(error))
-    const file = { event: 'file', id: request.provisionalId, input: media.path, output: null, receipt: null } as const
-    return { ...file, status: statusOf(error), error: error ? errorReport(error) : null }
+    if (!error) return { event: 'file', ...file, status: 'skipped', output: null, receipt: null, error: null }
+    output.note(describeError(error))
+    return outcomeOfError(file, error).event
   })
   for (const event of files) output.event({ ...event })
   const exitCode = overallExitCode(refusals.map((error) => error?.exitCode ?? 0))
@@ -30,11 +32,6 @@ async function refusalOf({ job, request }: PlannedSource, signal: AbortSignal): 
   return requireFreePlace(job, request, signal).then(() => null, fault)
 }
 
-function statusOf(error: VoxmuxError | null | undefined): FileEvent['status'] {
-  if (!error) return 'skipped'
-  return error.exitCode === 5 ? 'rejected' : 'failed'
-}
-
 /** Turns the plan of a timeline into an event. */
 export function timelineEvent(plan: TimelinePlan) {
   const { request, output, clips, usedSec, shotSec, paidSec, sendBytes, notes } = plan
@@ -42,7 +39,12 @@ export function timelineEvent(plan: TimelinePlan) {
     event: 'timeline',
     input: request.input,
     output,
-    ...{ clips, usedSec, shotSec, paidSec, sendBytes, notes },
+    clips,
+    usedSec,
+    shotSec,
+    paidSec,
+    sendBytes,
+    notes,
     sources: plan.sources.map(({ media, job, usedSec, paidSec, used, regenerated, sampleRate }) => ({
       input: media.path,
       output: job.output,
