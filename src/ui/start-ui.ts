@@ -48,7 +48,7 @@ export async function startUi(options: UiOptions): Promise<Ui> {
   const config = await configOf({})
   const folder = await makeProcessFolder(join(config.stateDir, 'ui'))
   const board = new JobBoard({ cwd, env, config: configPath, settings, logger, folder })
-  const comparisons = new ComparisonStore({ folder: join(folder, 'compared') })
+  const comparisons = new ComparisonStore(join(folder, 'compared'))
   const token = randomBytes(32).toString('base64url')
   const { recipe, preset } = config
   const start = {

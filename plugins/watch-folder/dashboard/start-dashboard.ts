@@ -24,7 +24,7 @@ export async function startDashboard(options: DashboardOptions): Promise<PageSer
   const { view, metrics, comparisonFolder, logger = silentLogger, ...place } = options
   const progress = new ProgressBoard(view.daemon)
   const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault: warnOf(logger) })
-  const comparisons = new ComparisonStore({ folder: comparisonFolder })
+  const comparisons = new ComparisonStore(comparisonFolder)
   const { url, close } = await startPageServer({
     ...{ ...place, logger, name: 'dashboard', routes: ROUTES, files: readPageFiles(PAGE) },
     token: randomBytes(32).toString('base64url'),

@@ -1,4 +1,4 @@
-import type { Comparison } from './comparison.js'
+import type { Comparison, Side } from './comparison.js'
 
 const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/png' } as const
 
@@ -7,11 +7,20 @@ export const COMPARISON_FILE = String.raw`(?<index>\d{1,3})/(?<side>before|after
 
 /** Comparisons with the addresses of their files instead of the paths. */
 export function addressed(comparisons: readonly Comparison[], base: string): readonly Comparison[] {
-  const side = (index: number, name: string) => {
-    const of = (kind: keyof typeof TYPES) => `${base}/${index}/${name}/${kind}`
-    return { audio: of('audio'), waveform: of('waveform'), spectrogram: of('spectrogram') }
-  }
-  return comparisons.map((one, index) => ({ ...one, before: side(index, 'before'), after: side(index, 'after') }))
+  return comparisons.map((one, index) => withFiles(one, (_, side, kind) => `${base}/${index}/${side}/${kind}`))
+}
+
+/** A comparison with something else in place of each file. */
+export function withFiles(
+  comparison: Comparison,
+  change: (file: string, side: 'before' | 'after', kind: keyof Side) => string,
+): Comparison {
+  const sideOf = (side: 'before' | 'after') => ({
+    audio: change(comparison[side].audio, side, 'audio'),
+    waveform: change(comparison[side].waveform, side, 'waveform'),
+    spectrogram: change(comparison[side].spectrogram, side, 'spectrogram'),
+  })
+  return { ...comparison, before: sideOf('before'), after: sideOf('after') }
 }
 
 /** The file that an address of {@link COMPARISON_FILE} names; undefined if the comparison has fewer tracks. */

@@ -6,15 +6,7 @@ import { makeFolder } from '../../core/make-folder.js'
 import { probe } from '../../media/index.js'
 import type { Receipt } from '../output/receipt.js'
 import { type Comparison, compareTracks } from './comparison.js'
-
-interface ComparisonStoreOptions {
-  /** Its own folder, closed to other users. */
-  readonly folder: string
-  /** Comparisons built at the same time; default 1, because jobs come first. */
-  readonly concurrency?: number
-  /** Comparisons to keep; default 100. The least recently opened are deleted first. */
-  readonly most?: number
-}
+import { withFiles } from './comparison-files.js'
 
 /** A finished job from the job store. The receipt is not trusted, because others can write to its folder. */
 export interface ComparedJob {
@@ -25,19 +17,22 @@ export interface ComparedJob {
   readonly receipt: Receipt
 }
 
+/** Comparisons to keep. The least recently opened are deleted first. */
+const MOST = 100
 const INDEX = 'comparison.json'
 const PART_PREFIX = '.part-'
 
 /** Players and pictures of finished jobs, built at the first request and kept. */
 export class ComparisonStore {
-  readonly #options: Required<ComparisonStoreOptions>
-  readonly #queue: PQueue
+  readonly #folder: string
+  /** One comparison at a time, because jobs come first. */
+  readonly #queue = new PQueue({ concurrency: 1 })
   readonly #building = new Map<string, Promise<readonly Comparison[]>>()
   readonly #stop = new AbortController()
 
-  constructor(options: ComparisonStoreOptions) {
-    this.#options = { concurrency: 1, most: 100, ...options }
-    this.#queue = new PQueue({ concurrency: this.#options.concurrency })
+  /** @param folder its own, closed to other users */
+  constructor(folder: string) {
+    this.#folder = folder
   }
 
   /**
@@ -46,10 +41,9 @@ export class ComparisonStore {
    * @throws {UsageError} `ERR_COMPARISON_GONE` if the input or output is no longer the file in the receipt
    */
   async get(job: ComparedJob): Promise<readonly Comparison[]> {
-    const { folder } = this.#options
     // The hash of the output makes a new output a new comparison.
     const key = `${job.id}-${job.receipt.output.sha256.slice(0, 16)}`
-    const known = await readIndex(join(folder, key))
+    const known = await readIndex(join(this.#folder, key))
     if (known) return known
     const building = this.#building.get(key) ?? this.#queue.add(() => this.#build(job, key))
     this.#building.set(key, building)
@@ -64,7 +58,7 @@ export class ComparisonStore {
   }
 
   async #build({ sources, output, receipt }: ComparedJob, key: string): Promise<readonly Comparison[]> {
-    const { folder } = this.#options
+    const folder = this.#folder
     const { sizeBytes, mtimeMs } = receipt.input
     const source = await unchangedOf(sources, sizeBytes, mtimeMs, stat)
     // A link in its place could lead to what its author may not hear.
@@ -75,10 +69,10 @@ export class ComparisonStore {
     await this.#makeRoom()
     const part = await mkdtemp(join(folder, PART_PREFIX))
     try {
-      const made = await compareTracks(receipt, {
-        ...{ before, after, durationSec: after.durationSec, workFolder: part, signal },
-      })
-      await writeFile(join(part, INDEX), JSON.stringify(made.map(namesOnly)))
+      const { durationSec } = after
+      const made = await compareTracks(receipt, { before, after, durationSec, workFolder: part, signal })
+      const named = made.map((comparison) => withFiles(comparison, (path) => basename(path)))
+      await writeFile(join(part, INDEX), JSON.stringify(named))
       await rename(part, join(folder, key))
       return (await readIndex(join(folder, key))) ?? []
     } finally {
@@ -88,12 +82,12 @@ export class ComparisonStore {
 
   /** Deletes what a crash left, and the least recently opened comparisons above the limit. */
   async #makeRoom(): Promise<void> {
-    const { folder, most } = this.#options
+    const folder = this.#folder
     const names = await readdir(folder)
     const kept = names.filter((name) => !name.startsWith(PART_PREFIX))
     const aged = await Promise.all(kept.map(async (name) => ({ name, ms: (await stat(join(folder, name))).mtimeMs })))
-    const oldest = aged.sort((a, b) => b.ms - a.ms).slice(most - 1)
-    const stale = this.#queue.concurrency === 1 ? names.filter((name) => name.startsWith(PART_PREFIX)) : []
+    const oldest = aged.sort((a, b) => b.ms - a.ms).slice(MOST - 1)
+    const stale = names.filter((name) => name.startsWith(PART_PREFIX))
     for (const name of [...oldest.map(({ name }) => name), ...stale])
       await rm(join(folder, name), { recursive: true, force: true })
   }
@@ -104,20 +98,7 @@ async function readIndex(folder: string): Promise<readonly Comparison[] | undefi
   const text = await readFile(join(folder, INDEX), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   await utimes(folder, new Date(), new Date()).catch(() => {})
-  return (JSON.parse(text) as Comparison[]).map((comparison) => mapFiles(comparison, (name) => join(folder, name)))
-}
-
-function namesOnly(comparison: Comparison): Comparison {
-  return mapFiles(comparison, (path) => basename(path))
-}
-
-function mapFiles(comparison: Comparison, change: (file: string) => string): Comparison {
-  const side = ({ audio, waveform, spectrogram }: Comparison['before']) => ({
-    audio: change(audio),
-    waveform: change(waveform),
-    spectrogram: change(spectrogram),
-  })
-  return { ...comparison, before: side(comparison.before), after: side(comparison.after) }
+  return (JSON.parse(text) as Comparison[]).map((comparison) => withFiles(comparison, (name) => join(folder, name)))
 }
 
 /** The first of the paths that still holds the file in the receipt. */
