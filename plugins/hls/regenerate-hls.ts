@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { makeProcessFolder } from '../../src/core/process-folder.js'
+import { fileSha256 } from '../../src/pipeline/file-identity.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
 import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRenditions } from './added-renditions.js'
@@ -165,11 +164,11 @@ async function writeRest(
     if (text) await writeFile(to, text.join((await folder.text(path)).includes('\r\n') ? '\r\n' : '\n'), { flag: 'wx' })
     else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
     const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'
-    files.push({ path, fate, sha256: await sha256Of(to) })
+    files.push({ path, fate, sha256: await fileSha256(to, signal) })
   }
   if (!addTrack) return files
   for (const path of await writeAddedRenditions(source, folder, target, rewritten)) {
-    files.push({ path, fate: 'added', sha256: await sha256Of(join(target, path)) })
+    files.push({ path, fate: 'added', sha256: await fileSha256(join(target, path), signal) })
   }
   return files
 }
@@ -222,10 +221,4 @@ function refuseShared({ renditions, media }: HlsPackage, folder: PackageFolder):
       })
     }
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }

@@ -1,11 +1,12 @@
 import { dirname, join } from 'node:path'
 import { errorReport, TransientError, UsageError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
+import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
-import { contentId, wholeSha256 } from '../intake/content-id.js'
+import { contentId } from '../intake/content-id.js'
 import { isStill, type ReadFile, type TakenFile, takenFileOf } from '../intake/taken-file.js'
 import type { FolderPlaces } from '../places/folder-places.js'
 import { requireInside } from '../places/require-inside.js'
@@ -173,5 +174,5 @@ async function settledSource({ folder, taken }: Place, job: PublishedJob): Promi
 async function currentSource(source: string, taken: TakenFile, { receipt, signal }: PublishedJob): Promise<ReadFile> {
   const facts = await fileFacts(source)
   if (!facts || isStill(taken, facts) || facts.sizeBytes !== taken.sizeBytes || receipt === null) return taken
-  return (await wholeSha256(source, signal)) === receipt.input.sha256 ? facts : taken
+  return (await fileSha256(source, signal)) === receipt.input.sha256 ? facts : taken
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
+import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 
 /** Files up to this size are read whole, which takes a moment. */
 const WHOLE_BYTES = 16 * 1024 ** 2
@@ -14,16 +15,17 @@ const PLACE_BYTES = 128 * 1024
  * isSampled}.
  */
 export async function contentId(path: string, signal?: AbortSignal): Promise<string> {
+  const { size } = await stat(path)
+  if (!isSampled(size)) return fileSha256(path, signal)
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(END_BYTES)
   await using file = await open(path, 'r')
-  const { size } = await file.stat()
-  if (!isSampled(size)) return await hashOf(file, whole(size), signal)
-  return `sampled-${size}-${await hashOf(file, samples(size), signal)}`
-}
-
-/** SHA-256 of all bytes of a file, in hex. */
-export async function wholeSha256(path: string, signal?: AbortSignal): Promise<string> {
-  await using file = await open(path, 'r')
-  return await hashOf(file, whole((await file.stat()).size), signal)
+  for (const [start, length] of samples(size)) {
+    signal?.throwIfAborted()
+    const { bytesRead } = await file.read(buffer, 0, length, start)
+    hash.update(buffer.subarray(0, bytesRead))
+  }
+  return `sampled-${size}-${hash.digest('hex')}`
 }
 
 /** True for a size of which only samples are read. */
@@ -31,32 +33,11 @@ export function isSampled(sizeBytes: number): boolean {
   return sizeBytes > WHOLE_BYTES
 }
 
-type Range = readonly [startByte: number, bytes: number]
-
-function* whole(sizeBytes: number): Generator<Range> {
-  for (let at = 0; at < sizeBytes; at += END_BYTES) yield [at, Math.min(END_BYTES, sizeBytes - at)]
-}
-
-function* samples(sizeBytes: number): Generator<Range> {
+function* samples(sizeBytes: number): Generator<readonly [startByte: number, bytes: number]> {
   yield [0, END_BYTES]
   const between = sizeBytes - 2 * END_BYTES
   for (let place = 1; place <= PLACES; place++) {
     yield [END_BYTES + Math.floor((between * place) / (PLACES + 1)), PLACE_BYTES]
   }
   yield [sizeBytes - END_BYTES, END_BYTES]
-}
-
-async function hashOf(file: FileHandle, ranges: Iterable<Range>, signal: AbortSignal | undefined): Promise<string> {
-  const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(END_BYTES)
-  for (const [start, length] of ranges) {
-    signal?.throwIfAborted()
-    hash.update(await read(file, buffer, start, length))
-  }
-  return hash.digest('hex')
-}
-
-async function read(file: FileHandle, buffer: Buffer, position: number, length: number): Promise<Buffer> {
-  const { bytesRead } = await file.read(buffer, 0, length, position)
-  return buffer.subarray(0, bytesRead)
 }

@@ -1,13 +1,14 @@
 import { dirname, join } from 'node:path'
 import { isEnded, type Job } from '../../../src/ledger/index.js'
 import type { PipelineContext } from '../../../src/pipeline/context.js'
+import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import { type FileFacts, fileFacts, hasChanged } from '../candidates/file-facts.js'
 import { moveSource } from '../hooks/move-source.js'
 import { placeByTemplate } from '../places/output-place.js'
 import type { WatchedFolder } from '../watched-folder.js'
-import { contentId, isSampled, wholeSha256 } from './content-id.js'
+import { contentId, isSampled } from './content-id.js'
 import { aftercareData } from './job-aftercare.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
 import { takenData } from './taken-file.js'
@@ -116,7 +117,7 @@ export class Intake {
     const done = await this.#context.jobs.get(before.jobId)
     const receipt = done?.receipt ? await readReceipt(done.receipt) : undefined
     if (!receipt) return id
-    const sha256 = await wholeSha256(absolute, signal)
+    const sha256 = await fileSha256(absolute, signal)
     return sha256 === receipt.input.sha256 ? before.contentId : sha256
   }
 
