@@ -78,3 +78,14 @@ export function notAacLc(name: string): PrecheckError {
     remedies: ['Package the film with AAC-LC sound (mp4a.40.2), or regenerate it before it is packaged.'],
   })
 }
+
+export function muxedAudio(holder: string, input: string): PrecheckError {
+  return new PrecheckError('ERR_HLS_MUXED_AUDIO', `${holder} more than one track of sound.`, {
+    input,
+    remedies: ['Package sound and picture into segments of their own.'],
+  })
+}
+
+export function brokenSegment(name: string, what: string): PrecheckError {
+  return new PrecheckError('ERR_HLS_SEGMENT', `A segment of ${name} ${what}.`, { input: name })
+}

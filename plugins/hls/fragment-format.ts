@@ -1,7 +1,6 @@
-import { PrecheckError } from '../../src/core/errors.js'
 import { uint32BE } from '../../src/media/number-bytes.js'
 import { makeBox } from '../../src/media/probe/movie/box.js'
-import { type AdtsFormat, withHeader, withoutHeader } from './audio-frames.js'
+import { type AdtsFormat, brokenSegment, withHeader, withoutHeader } from './audio-frames.js'
 import { type Box, boxesIn } from './mp4-boxes.js'
 import type { SegmentFormat } from './segment-format.js'
 
@@ -66,7 +65,7 @@ export class FragmentFormat implements SegmentFormat {
 
   #boxes(segment: Buffer): readonly Box[] {
     const boxes = boxesIn(segment)
-    if (boxes === null) throw this.#broken('is cut off within a box')
+    if (boxes === null) throw brokenSegment(this.#name, 'is cut off within a box')
     return boxes
   }
 
@@ -74,7 +73,7 @@ export class FragmentFormat implements SegmentFormat {
     return boxes.flatMap((moof, place) => {
       if (moof.type !== 'moof') return []
       const mdat = boxes.slice(place).find(({ type }) => type === 'mdat')
-      if (mdat === undefined) throw this.#broken('has a fragment without its media')
+      if (mdat === undefined) throw brokenSegment(this.#name, 'has a fragment without its media')
       return [this.#fragment(segment, moof, mdat)]
     })
   }
@@ -83,17 +82,18 @@ export class FragmentFormat implements SegmentFormat {
     const [traf, ...others] = (boxesIn(segment, moof.content, moof.end) ?? []).filter(({ type }) => type === 'traf')
     const inside = traf && boxesIn(segment, traf.content, traf.end)
     const header = inside?.find(({ type }) => type === 'tfhd')
-    if (!traf || !inside || !header || others.length > 0) throw this.#broken('holds more than one track')
-    if (inside.some(({ type }) => type === 'senc' || type === 'saiz')) throw this.#broken('is encrypted')
+    if (!traf || !inside || !header || others.length > 0) throw brokenSegment(this.#name, 'holds more than one track')
+    if (inside.some(({ type }) => type === 'senc' || type === 'saiz')) throw brokenSegment(this.#name, 'is encrypted')
     const flags = segment.readUInt32BE(header.content) & 0xffffff
-    if (flags & BASE_DATA_OFFSET) throw this.#broken('counts from the beginning of a file that is not there')
+    if (flags & BASE_DATA_OFFSET)
+      throw brokenSegment(this.#name, 'counts from the beginning of a file that is not there')
     const defaultSize = defaultSizeOf(segment, header, flags)
     let at = mdat.content
     const parts = inside.map((box): Box | SampleRun => {
       if (box.type !== 'trun') return box
       const run = this.#run(segment, box, { moof, at, defaultSize })
       at = run.end
-      if (at > mdat.end) throw this.#broken('says that it holds more than it does')
+      if (at > mdat.end) throw brokenSegment(this.#name, 'says that it holds more than it does')
       return run.run
     })
     return { moof, mdat, parts, traf }
@@ -113,8 +113,10 @@ export class FragmentFormat implements SegmentFormat {
       (has(SAMPLE_FLAGS) ? 4 : 0) + (has(SAMPLE_TIME_OFFSET) ? 4 : 0),
     ]
     const sizeBytes = has(SAMPLE_SIZE) ? 4 : 0
-    if (at + count * (beforeBytes + sizeBytes + afterBytes) > box.end) throw this.#broken('has a table that is cut off')
-    if (sizeBytes === 0 && base.defaultSize === null) throw this.#broken('does not say how long its frames are')
+    if (at + count * (beforeBytes + sizeBytes + afterBytes) > box.end)
+      throw brokenSegment(this.#name, 'has a table that is cut off')
+    if (sizeBytes === 0 && base.defaultSize === null)
+      throw brokenSegment(this.#name, 'does not say how long its frames are')
     const rows = []
     const samples = []
     let end = start
@@ -128,10 +130,6 @@ export class FragmentFormat implements SegmentFormat {
       end += size
     }
     return { run: { versionAndFlags, first, rows, samples }, end }
-  }
-
-  #broken(what: string): PrecheckError {
-    return new PrecheckError('ERR_HLS_SEGMENT', `A segment of ${this.#name} ${what}.`, { input: this.#name })
   }
 }
 

@@ -1,5 +1,5 @@
 import { PrecheckError } from '../../src/core/errors.js'
-import { type AdtsFormat, formatOfConfig, notAacLc } from './audio-frames.js'
+import { type AdtsFormat, formatOfConfig, muxedAudio, notAacLc } from './audio-frames.js'
 import { boxesIn, descend } from './mp4-boxes.js'
 
 /** Offset of the boxes in a version-0 sample entry of sound, from its content on. */
@@ -15,12 +15,7 @@ const DECODER_SPECIFIC = 5
 export function soundOfInit(init: Buffer, name: string): AdtsFormat {
   const tracks = descend(init, ['moov', 'trak', 'mdia', 'hdlr'])
   const kinds = tracks.map(({ content }) => init.toString('latin1', content + 8, content + 12))
-  if (kinds.length !== 1 || kinds[0] !== 'soun') {
-    throw new PrecheckError('ERR_HLS_MUXED_AUDIO', `${name} holds more than one track of sound.`, {
-      input: name,
-      remedies: ['Package sound and picture into segments of their own.'],
-    })
-  }
+  if (kinds.length !== 1 || kinds[0] !== 'soun') throw muxedAudio(`${name} holds`, name)
   const [table] = descend(init, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'])
   const [entry, ...others] = table ? (boxesIn(init, table.content + 8, table.end) ?? []) : []
   if (entry === undefined || others.length > 0) {

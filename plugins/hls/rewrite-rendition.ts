@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { JobFailedError } from '../../src/core/errors.js'
 import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
-import { AAC_FRAME_SAMPLES } from './audio-frames.js'
+import { AAC_FRAME_SAMPLES, notAacLc } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
 import type { ProgrammeVoices } from './programme-voices.js'
@@ -100,17 +100,8 @@ async function regenerateRun(
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
   const facts = await writeFrames(folder, rendition, run, frames)
   const sampleCount = await decodeAdts(frames, wave, { signal })
-  if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) {
-    // Twice as many: HE-AAC, which says in its frames only that it is.
-    throw new JobFailedError(
-      'ERR_HLS_CODEC',
-      `The frames of ${rendition.path} do not hold ${AAC_FRAME_SAMPLES} samples each.`,
-      {
-        input: rendition.path,
-        remedies: ['Package the film with AAC-LC sound (mp4a.40.2), or regenerate it before it is packaged.'],
-      },
-    )
-  }
+  // Twice as many: HE-AAC, which says in its frames only that it is.
+  if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
   const found = await voices.voiceOf(rendition.group, place, wave, voice)
   const [stream] = (await probe(found.path)).streams
   if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${found.path} holds no sound.`)

@@ -1,5 +1,4 @@
-import { PrecheckError } from '../../src/core/errors.js'
-import { formatOfFrame, frameLength, notAacLc } from './audio-frames.js'
+import { brokenSegment, formatOfFrame, frameLength, muxedAudio, notAacLc } from './audio-frames.js'
 import type { SegmentFormat } from './segment-format.js'
 import {
   packUnit,
@@ -71,13 +70,13 @@ export class TransportFormat implements SegmentFormat {
 
   #read(segment: Buffer): Sound {
     const packets = transportPackets(segment)
-    if (packets === null) throw this.#broken('is not an MPEG transport stream')
+    if (packets === null) throw brokenSegment(this.#name, 'is not an MPEG transport stream')
     const { pid } = this.#soundOf(streamsOf(packets))
     const units: { packets: TransportPacket[] }[] = []
     for (const packet of packets) {
       if (packet.pid !== pid || !packet.hasPayload) continue
       if (packet.startsUnit) units.push({ packets: [] })
-      if (units.length === 0) throw this.#broken('begins in the middle of a frame')
+      if (units.length === 0) throw brokenSegment(this.#name, 'begins in the middle of a frame')
       units.at(-1)?.packets.push(packet)
     }
     const whole = units.map(({ packets: carriers }) => this.#unit(carriers))
@@ -87,24 +86,18 @@ export class TransportFormat implements SegmentFormat {
   #soundOf(streams: readonly TransportStream[]): TransportStream {
     const sounds = streams.filter(({ type }) => SOUND_TYPES.includes(type))
     if (sounds.length > 1 || streams.some(({ type }) => PICTURE_TYPES.includes(type))) {
-      throw new PrecheckError(
-        'ERR_HLS_MUXED_AUDIO',
-        `The segments of ${this.#name} hold more than one track of sound.`,
-        {
-          input: this.#name,
-          remedies: ['Package sound and picture into segments of their own.'],
-        },
-      )
+      throw muxedAudio(`The segments of ${this.#name} hold`, this.#name)
     }
     const [sound] = sounds
-    if (!sound) throw this.#broken('holds no sound')
+    if (!sound) throw brokenSegment(this.#name, 'holds no sound')
     if (sound.type !== ADTS_STREAM) throw notAacLc(this.#name)
     return sound
   }
 
   #unit(packets: TransportPacket[]): Unit {
     const bytes = Buffer.concat(packets.map(({ payload }) => payload))
-    if (bytes.length < 9 || bytes.readUIntBE(0, 3) !== 1) throw this.#broken('has a packet without its header')
+    if (bytes.length < 9 || bytes.readUIntBE(0, 3) !== 1)
+      throw brokenSegment(this.#name, 'has a packet without its header')
     const headerBytes = 9 + (bytes[8] as number)
     const said = bytes.readUInt16BE(4)
     return {
@@ -121,7 +114,7 @@ export class TransportFormat implements SegmentFormat {
     const frames = []
     for (let at = 0; at < stream.length; ) {
       const length = frameLength(stream, at)
-      if (length === null) throw this.#broken('does not end with a whole frame')
+      if (length === null) throw brokenSegment(this.#name, 'does not end with a whole frame')
       const bytes = stream.subarray(at, at + length)
       if (at === 0) formatOfFrame(bytes, this.#name)
       const start = at
@@ -129,10 +122,6 @@ export class TransportFormat implements SegmentFormat {
       at += length
     }
     return frames
-  }
-
-  #broken(what: string): PrecheckError {
-    return new PrecheckError('ERR_HLS_SEGMENT', `A segment of ${this.#name} ${what}.`, { input: this.#name })
   }
 }
 
