@@ -1,8 +1,8 @@
 /** The module that Node-RED loads: the nodes `voxmux-service` (an API key) and `voxmux` (regenerates a file). */
+import { webhookBodySchema } from '../../src/contract/index.js'
 import { FileTurn } from './file-turn.js'
 import type { FlowNode, Message, Runtime } from './runtime.js'
 import { openService, type ServiceConfig, type ServiceNode, testService } from './service-node.js'
-import { webhookFileId } from './webhook-message.js'
 
 interface RegenerateConfig {
   readonly service: string
@@ -60,9 +60,9 @@ function registerRegenerate(RED: Runtime): void {
         done(service?.fault ?? new Error('No service is configured. Open the node, and choose or add a service.'))
         return
       }
-      const fileId = webhookFileId(message.payload)
-      if (fileId !== undefined) {
-        service.client.notify(fileId)
+      const webhook = webhookBodySchema.safeParse(message.payload)
+      if (webhook.success) {
+        service.client.notify(webhook.data.message.fileId)
         done()
         return
       }

@@ -7,14 +7,13 @@ import { type Candidate, Candidates } from './candidates/candidates.js'
 import { fileFacts } from './candidates/file-facts.js'
 import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
 import { FolderEvents } from './candidates/folder-events.js'
-import { type PassedOver, scanFolder } from './candidates/scan-folder.js'
+import { PASSED_OVER, type PassedOver, scanFolder } from './candidates/scan-folder.js'
 import type { FolderView } from './daemon-view.js'
 import type { IntakeResult } from './intake/intake.js'
 import { KnownFiles } from './intake/known-files.js'
 import type { SeenFiles } from './intake/seen-files.js'
 import { FolderPlaces } from './places/folder-places.js'
 import { FolderPresence } from './places/folder-presence.js'
-import { OWN_OUTPUT, PASSED_OVER } from './reasons.js'
 import type { WatchedFolder } from './watched-folder.js'
 
 type JudgeParts = Pick<CandidateJudgeOptions, 'folder' | 'intake' | 'judging' | 'writers' | 'logger'>
@@ -223,7 +222,10 @@ export class FolderWatch {
   #skip({ path, settling }: Candidate): void {
     this.#known.addOutput(path, settling.facts)
     this.#candidates.remove(path)
-    this.#say('output', `${join(this.folder.path, path)} is passed over, as are all like it: ${OWN_OUTPUT}.`)
+    this.#say(
+      'output',
+      `${join(this.folder.path, path)} is passed over, as are all like it: its receipt says that voxmux made it.`,
+    )
   }
 
   #lost(code: string): void {

@@ -6,14 +6,20 @@ import type { Logger } from '../../../src/core/logger.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
 import type { Intake, IntakeResult } from '../intake/intake.js'
-import { WAITS } from '../reasons.js'
 import type { WatchedFolder } from '../watched-folder.js'
-import type { Candidate } from './candidates.js'
+import type { Candidate, Settling } from './candidates.js'
 import { hasChanged, isGone } from './file-facts.js'
 import { fileKey } from './open-writers.js'
-import type { Settling } from './settling.js'
 import { judgeWholeness, type Wholeness } from './wholeness.js'
 import type { WriterWatch } from './writer-watch.js'
+
+/** Why a file is not taken yet. */
+const WAITS: Readonly<Record<(Wholeness & { state: 'waits' })['why'], string>> = {
+  marker: 'waits for its marker',
+  open: 'waits: a process has it open for writing',
+  hollow: 'waits: part of it is nothing but zeros',
+  unreadable: 'waits: it cannot be read to its end',
+}
 
 export interface CandidateJudgeOptions {
   readonly folder: WatchedFolder

@@ -13,7 +13,12 @@ interface FoundFile {
 }
 
 /** Why a scan skipped something. After `unreadable` (no permission, a failing share) it proves no file missing. */
-export type PassedOver = 'link' | 'name' | 'unreadable'
+export const PASSED_OVER = {
+  link: 'links are not followed',
+  name: 'its name is not UTF-8, so rename it',
+  unreadable: 'it cannot be read',
+}
+export type PassedOver = keyof typeof PASSED_OVER
 
 interface ScanOptions {
   /** Absolute paths of folders that are never entered: outputs, reports and other watched folders. */
