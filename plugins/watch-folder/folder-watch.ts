@@ -173,14 +173,23 @@ export class FolderWatch {
   async #recheckLoop(): Promise<void> {
     const { signal } = this.#stop
     while (!signal.aborted) {
-      await this.#followHints()
-      for (const candidate of this.#candidates.due(performance.now())) {
-        if (signal.aborted) return
-        await this.#recheck(candidate.path)
+      try {
+        await this.#followHints()
+        await this.#recheckDue()
+        await this.#fillJudge()
+      } catch (thrown) {
+        // The index of seen files fails at the moment, for example on a full disk.
+        this.#say('recheck', toVoxmuxError(thrown).message)
       }
-      await this.#fillJudge()
       const { size } = this.#candidates
       await this.#lookWakeUp.wait(size > 0 ? LOOK_MS + size * LOOK_MS_PER_FILE : IDLE_MS)
+    }
+  }
+
+  async #recheckDue(): Promise<void> {
+    for (const { path } of this.#candidates.due(performance.now())) {
+      if (this.#stop.signal.aborted) return
+      await this.#recheck(path)
     }
   }
 
