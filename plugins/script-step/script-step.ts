@@ -21,10 +21,8 @@ const isSignal = (value: unknown) =>
 const CHECKS: Readonly<Record<string, Check>> = {
   signal: [isSignal, 'an AbortSignal'],
   onProgress: [isFunction, 'a function'],
-  onEvent: [isFunction, 'a function'],
   logger: [isLogger, 'an object with debug, info, warn and error'],
   waitSec: [(value) => typeof value === 'number' && value >= 0, 'seconds from 0'],
-  lingerMs: [(value) => typeof value === 'number' && value >= 0, 'milliseconds from 0'],
   cwd: [isText, 'the path of a folder'],
   env: [isObject, 'an object such as process.env'],
   config: [isText, 'the path of a configuration file'],

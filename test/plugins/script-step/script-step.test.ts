@@ -103,6 +103,7 @@ describe('a script step', () => {
   it.each<[string, object]>([
     ['must be an object', [] as object],
     ['has no option "waitsec"', { waitsec: 0 }],
+    ['has no option "onEvent"', { onEvent: () => {} }],
     ['"waitSec" of a step must be seconds from 0', { waitSec: Number.NaN }],
     ['"signal" of a step must be an AbortSignal', { signal: new AbortController() }],
     ['"onProgress" of a step must be a function', { onProgress: 'x' }],
