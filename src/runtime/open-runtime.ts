@@ -32,10 +32,7 @@ export async function openRuntime(config: Config, options: OpenRuntimeOptions = 
     const { context, close } = await openPipeline(config, { ...rest, startEmbedded })
     return {
       context: { ...context, hooks: extensions.hooks },
-      close: async () => {
-        await close()
-        await extensions.stop()
-      },
+      close: () => close().finally(() => extensions.stop()),
     }
   } catch (error) {
     await extensions.stop()

@@ -65,6 +65,8 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   await credentials?.require()
   const stateDir = await ensureStateFolder(config.stateDir)
   const engine = target.kind === 'embedded' && config.engine !== null ? await engineIdentity(config.engine) : null
+  const serviceIdentity = await identityOf(target, stateDir, engine)
+  // Opened last, because a fault of the others would leave it open.
   const ledger = await openStore(config, logger)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
   // Nodes of one folder share their work, so each voice model has a folder of its own.
@@ -80,7 +82,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
       return client
     },
     webhooks: async () => (await service.opened()).intake?.start ?? null,
-    serviceIdentity: await identityOf(target, stateDir, engine),
+    serviceIdentity,
     isEmbedded: target.kind === 'embedded',
     serviceAddress: target.kind === 'embedded' ? 'embedded' : new URL(target.baseUrl).origin,
     voices: ledger.voices,
@@ -102,8 +104,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
     close: async () => {
       stop.abort()
       await settling
-      await service.close()
-      await ledger.close()
+      await service.close().finally(() => ledger.close())
     },
   }
 }

@@ -1,3 +1,4 @@
+import { mkdir, readdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
 import { openPipeline } from '../../../src/pipeline/job/open-pipeline.js'
@@ -23,4 +24,27 @@ it('a service is the same however its address is written, so no voice is paid fo
   }
   expect((await identities(same)).size).toBe(1)
   expect((await identities([...same, ...other])).size).toBe(4)
+})
+
+it('a pipeline that finds no identity leaves no ledger open', async () => {
+  const stateDir = bench.folder.file('state-of-its-own')
+  await mkdir(`${stateDir}/identity`, { recursive: true, mode: 0o700 })
+  const config = await resolveConfig({ cwd: bench.folder.path, env: { VOXMUX_STATE_DIR: stateDir } })
+  await expect(openPipeline(config, { startEmbedded: () => expect.unreachable() })).rejects.toThrow('EISDIR')
+  expect(await readdir(stateDir)).toEqual(['identity'])
+})
+
+it('a pipeline whose service does not close closes its ledger all the same', async () => {
+  const env = { VOXMUX_STATE_DIR: bench.folder.file('state-of-its-own') }
+  const config = await resolveConfig({ cwd: bench.folder.path, env })
+  const startEmbedded = async () => ({
+    access: bench.server.clientOptions,
+    onFileEnd: () => {},
+    onDiskFault: () => {},
+    close: () => Promise.reject(new Error('it does not end')),
+  })
+  const { context, close } = await openPipeline(config, { startEmbedded })
+  await context.client()
+  await expect(close()).rejects.toThrow('it does not end')
+  await expect(context.jobs.pauses()).rejects.toThrow()
 })
