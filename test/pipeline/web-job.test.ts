@@ -16,6 +16,9 @@ import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { until } from '../helpers/until.js'
 
+const IN_PROGRESS = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
+const SUCCEEDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
+
 const bench = jobBench()
 let site: Server
 let address: string
@@ -55,6 +58,17 @@ describe('an address as input', () => {
     ).toBe(true)
     expect(await readdir(bench.folder.file('state/downloads'))).toEqual([])
     expect(await readFile(bench.folder.file('speech.regen.wav.voxmux.json'), 'utf8')).not.toContain('secret')
+  })
+
+  it('stays downloaded until its own job ends, if another job of it ends first', async () => {
+    bench.server.behaviour.states = IN_PROGRESS
+    const first = run(webRequest('/speech.wav'))
+    await until(() => bench.server.calls.startProcess === 1)
+    const outside = requestFor('unused', { segments: [{ startSec: 90, endSec: 100 }] })
+    const second = await run({ ...webRequest('/speech.wav'), settings: outside.settings, output: bench.folder.file('second.wav') })
+    expect(second.event.status).toBe('failed')
+    bench.server.behaviour.states = SUCCEEDED
+    expect((await first).event).toMatchObject({ status: 'done' })
   })
 
   it('keeps its secret while it waits for the account, and in a list with two of one output', async () => {

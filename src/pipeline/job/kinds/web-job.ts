@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { downloadAddress, safeAddress } from '../../../client/index.js'
-import { makeFolder } from '../../../core/make-folder.js'
+import { makeProcessFolder } from '../../../core/process-folder.js'
 import { redactUrl } from '../../../core/redact.js'
 import type { PipelineContext } from '../../context.js'
-import { valueSha256 } from '../../file-identity.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import type { PlanRequest } from '../../plan/plan-job.js'
 import type { JobKind } from '../job-life.js'
@@ -20,21 +20,23 @@ const UNSAFE = /[^\p{L}\p{N}._ -]/gu
 export function webJob(request: PlanRequest, context: PipelineContext): JobKind {
   const { input: address, output = `${request.cwd}/` } = request
   const { stateDir, logger } = context
-  const folder = join(stateDir, 'downloads', valueSha256(address))
-  const local = join(folder, fileName(address))
-  const job = localJob({ ...request, input: local, output }, context)
+  const ends: (() => Promise<void>)[] = []
   return {
     async plan(signal) {
-      makeFolder(folder, 0o700)
+      // Another job of the same address has a download of its own, which may end earlier.
+      const folder = await makeProcessFolder(join(stateDir, 'downloads'), `${hostname()}-`)
+      ends.push(() => rm(folder, { recursive: true, force: true }))
+      const local = join(folder, fileName(address))
       await withinFreeSpace(folder, redactUrl(address), (maxBytes) =>
         downloadAddress(address, local, { signal, logger, maxBytes }),
       )
+      const job = localJob({ ...request, input: local, output }, context)
+      ends.unshift(async () => job.close?.())
       const planned = await job.plan(signal)
       return { ...planned, input: redactUrl(address) }
     },
     async close() {
-      await job.close?.()
-      await rm(folder, { recursive: true, force: true })
+      for (const end of ends) await end()
     },
   }
 }
