@@ -9,6 +9,8 @@ export interface MediaInfo {
   readonly container: string
   /** Options that ffmpeg needs before `-i` to present the file as intended; usually none. */
   readonly readOptions?: readonly string[]
+  /** Options before `-i` without which ffmpeg would decode the sound as noise; usually none. ffprobe does not take them. */
+  readonly decoderOptions?: readonly string[]
   /** Timestamp at which the file's presentation begins: what a player shows as 0:00. */
   readonly startSec: number
   /** Presentation length from {@link startSec}; null if the container does not say. */

@@ -15,7 +15,7 @@ const PLAIN_DEMUXERS = [
  *
  * @param file facts from an earlier probe, if any
  */
-export function safeInputOptions(file: Pick<MediaInfo, 'readOptions'> = {}): readonly string[] {
+export function safeInputOptions(file: Pick<MediaInfo, 'readOptions' | 'decoderOptions'> = {}): readonly string[] {
   return [
     // Allows only this file: no network, no nested protocol (concat:, crypto:, subfile:).
     '-protocol_whitelist',
@@ -29,6 +29,7 @@ export function safeInputOptions(file: Pick<MediaInfo, 'readOptions'> = {}): rea
     '20M',
     // The last of two values counts.
     ...(file.readOptions ?? []),
+    ...(file.decoderOptions ?? []),
   ]
 }
 

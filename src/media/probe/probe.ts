@@ -17,7 +17,7 @@ import { withLateSound } from './late-sound.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
-import { misreadSamples } from './misread/misread-samples.js'
+import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
 import { withUntimedSound } from './misread/untimed-sound.js'
@@ -81,12 +81,10 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     await encryptedStreams(file, movie, answer),
   )
   const packed = withUntimedSound(withPackedFrames(await withoutMisreadTags(stated, file), movie), movie)
-  const media = movie.length > 0 ? await behindLeadIn(packed) : packed
-  const refusal =
-    startsApart(path, media) ??
-    (await misreadSamples(path, media, file, head)) ??
-    (await joinedBlocks(path, media, file))
+  const timed = movie.length > 0 ? await behindLeadIn(packed) : packed
+  const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
   if (refusal) throw refusal
+  const media = await withTrueSamples(path, timed, file, head)
   return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
 }
 

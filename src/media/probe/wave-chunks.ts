@@ -76,8 +76,8 @@ export async function copyWaveChunks(
   return wanted.map(({ id }) => id)
 }
 
-/** Lists the chunks of a RIFF, RF64 or BW64 file from their headers. */
-export async function waveChunks(file: FileHandle): Promise<readonly WaveChunk[]> {
+/** Lists the chunks of a RIFF, RF64 or BW64 file from their headers. @param order of the bytes of a size; `BE` in a RIFX */
+export async function waveChunks(file: FileHandle, order: 'LE' | 'BE' = 'LE'): Promise<readonly WaveChunk[]> {
   const { size: fileSize } = await file.stat()
   const chunks: WaveChunk[] = []
   let longData = 0
@@ -85,7 +85,7 @@ export async function waveChunks(file: FileHandle): Promise<readonly WaveChunk[]
     const head = await readAt(file, at, 24)
     if (head.length < 8) break
     const id = head.toString('latin1', 0, 4)
-    const short = head.readUInt32LE(4)
+    const short = order === 'LE' ? head.readUInt32LE(4) : head.readUInt32BE(4)
     if (id === 'ds64' && head.length >= 24) longData = Number(head.readBigUInt64LE(16))
     const size = id === 'data' && short === 0xffff_ffff ? longData : short
     if (at + 8 + size > fileSize) break

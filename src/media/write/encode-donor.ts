@@ -12,6 +12,7 @@ import { encoderLayoutFilters } from './encode/encoder-layout.js'
 import { levelFilters } from './encode/encoder-level.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
+import { withHighBytesOnly } from './encode/high-bytes-only.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
@@ -104,7 +105,8 @@ export async function encodeDonor(
   const { path, encoding, donor } = side
   const { skipSamples, sampleCount } = donor
   if (isInTurns(side, stream)) return encodeFrames(stream, side, signal)
-  const voice = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
+  const own = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
+  const voice = donor.hasHighBytesOnly ? withHighBytesOnly(own) : own
   if (isFed(stream.format, encoding, donor)) {
     await writeChunks(voice.chunks(), path, signal)
     return []

@@ -40,6 +40,8 @@ export interface DonorFormat {
    * lead-in then replaces the first samples of the voice.
    */
   readonly leadIn?: 'signalled' | 'trimmed'
+  /** Set if integers of 32 bits carry only 24: the lowest byte of each stays zero. */
+  readonly hasHighBytesOnly?: boolean
 }
 
 /** A writer's answer before anything is sent. */

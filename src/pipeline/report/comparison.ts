@@ -27,7 +27,7 @@ export interface Comparison {
 }
 
 /** A file, with the options to read it correctly. */
-type ComparedFile = Pick<MediaInfo, 'path' | 'readOptions'>
+type ComparedFile = Pick<MediaInfo, 'path' | 'readOptions' | 'decoderOptions'>
 
 export interface ComparisonOptions {
   /** The probed input and output (or its part file). */

@@ -27,7 +27,7 @@ interface LateReportOptions {
  */
 export async function reportLate(
   output: string,
-  before: Pick<MediaInfo, 'path' | 'readOptions' | 'durationSec'>,
+  before: Pick<MediaInfo, 'path' | 'readOptions' | 'decoderOptions' | 'durationSec'>,
   { jobId, compares: wantsComparison, qc, stateDir, signal }: LateReportOptions,
 ): Promise<Receipt | undefined> {
   const report = reportPath(output)

@@ -11,8 +11,8 @@ export async function endOfRiff(file: FileHandle): Promise<number> {
   if ((form === 'RF64' || form === 'BW64') && head.length === 28) {
     return head.toString('latin1', 12, 16) === 'ds64' ? statedEnd(8 + Number(head.readBigUInt64LE(20)) - 1) : 0
   }
-  if (head.length < 12 || form !== 'RIFF') return 0
-  const size = head.readUInt32LE(4)
+  if (head.length < 12 || (form !== 'RIFF' && form !== 'RIFX')) return 0
+  const size = form === 'RIFX' ? head.readUInt32BE(4) : head.readUInt32LE(4)
   return isStreamedSize(size) ? 0 : 8 + size - 1
 }
 

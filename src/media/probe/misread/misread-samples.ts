@@ -1,89 +1,97 @@
 import type { FileHandle } from 'node:fs/promises'
 import { PrecheckError } from '../../../core/errors.js'
-import { readAt } from '../../../core/read-at.js'
-import { audioStreams, type MediaInfo } from '../../media-info.js'
-import { waveChunks } from '../wave-chunks.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
+import { highBytesOnly } from './high-bytes.js'
+import { cafSamples, type StatedSamples, waveSamples } from './stated-samples.js'
 
 /** Floating point of the program Cool Edit. ffmpeg takes integers for it that do not fill the bytes of a sample. */
-const MISREAD: ReadonlySet<string> = new Set(['pcm_f24le', 'pcm_f16le'])
+const [COOL_EDIT_24, COOL_EDIT_16] = ['pcm_f24le', 'pcm_f16le']
 
-const UNFILLED = 'do not fill their bytes, and ffmpeg cannot tell their type'
-const RIFX_FAULT = 'have their high byte first (RIFX), and ffmpeg decodes them as noise'
-const CAF_REMEDY = 'Write them as 24 bits first, on a Mac: `afconvert -f caff -d LEI24 in.caf out.caf`.'
+/** Significant bits of a sample, and its bytes, in the one form with unused bytes that voxmux writes. */
+const HIGH = { bits: 24, bytes: 4 }
 
 /**
- * The refusal of a WAV or CAF whose samples ffmpeg decodes as noise, such as 24 bits in 32, or of the kind RIFX. Undefined
- * for any other file.
+ * Names the true coding of samples that ffmpeg decodes as noise. These are 24 bits in the upper bytes of 32, and a RIFX,
+ * whose high bytes come first. Any other file stays as it is.
  *
  * @param head the first bytes of the file
+ * @throws PrecheckError ERR_UNSUPPORTED_CODEC (-7) for other samples that do not fill their bytes
  */
-export async function misreadSamples(
+export async function withTrueSamples(
   path: string,
   media: MediaInfo,
   file: FileHandle,
   head: Buffer,
-): Promise<PrecheckError | undefined> {
-  const track = audioStreams(media).find(({ codec }) => codec !== null && MISREAD.has(codec))
-  if (track) return refusal(path, track.audioIndex, waveRemedy(4))
-  if (media.container === 'caf' && isWider(media, cafFrame(head))) return refusal(path, 0, CAF_REMEDY)
-  if (media.container !== 'wav') return undefined
-  const [, kind] = /^pcm_([sf]\d+)le$/.exec(audioStreams(media)[0]?.codec ?? '') ?? []
-  if (kind && isRifx(head)) return refusal(path, 0, rifxRemedy(kind), RIFX_FAULT)
-  const frame = await waveFrame(file)
-  return frame && isWider(media, frame) ? refusal(path, 0, waveRemedy(frame.bytes / frame.channels)) : undefined
+): Promise<MediaInfo> {
+  const track = audioStreams(media).find(({ codec }) => codec === COOL_EDIT_24 || codec === COOL_EDIT_16)
+  const [first] = audioStreams(media)
+  const stated = await statedSamples(media, file, head)
+  if (first && stated && (track === first || isWider(first, stated))) {
+    const isHigh = bitsOf(first) === HIGH.bits && stated.frameBytes === HIGH.bytes * stated.channels
+    if (isHigh && (await highBytesOnly(file, stated))) return withHighBytes(media, first, stated)
+    throw refusal(path, first.audioIndex, media.container === 'caf' ? null : stated.frameBytes / stated.channels)
+  }
+  if (track) throw refusal(path, track.audioIndex, HIGH.bytes)
+  return first && isRifx(head) ? withHighByteFirst(media, first) : media
 }
 
-interface Frame {
-  readonly bytes: number
-  readonly channels: number
+async function statedSamples(
+  { container, sizeBytes }: MediaInfo,
+  file: FileHandle,
+  head: Buffer,
+): Promise<StatedSamples | undefined> {
+  if (container === 'caf') return cafSamples(file, head, sizeBytes)
+  return container === 'wav' ? waveSamples(file, isRifx(head) ? 'BE' : 'LE') : undefined
 }
 
-/** Fields of the description that begins every CAF. */
-const CAF = { packetBytes: 36, channels: 44, end: 52 }
-/** Fields of the chunk `fmt ` of a WAV, behind its header. */
-const WAVE = { channels: 2, blockAlign: 12, end: 14 }
-
-function cafFrame(head: Buffer): Frame | undefined {
-  if (head.length < CAF.end) return undefined
-  return { bytes: head.readUInt32BE(CAF.packetBytes), channels: head.readUInt32BE(CAF.channels) }
-}
-
-async function waveFrame(file: FileHandle): Promise<Frame | undefined> {
-  const format = (await waveChunks(file)).find(({ id }) => id === 'fmt ')
-  const fields = format ? await readAt(file, format.at + 8, WAVE.end) : Buffer.alloc(0)
-  if (fields.length < WAVE.end) return undefined
-  return { bytes: fields.readUInt16LE(WAVE.blockAlign), channels: fields.readUInt16LE(WAVE.channels) }
-}
-
-/** True for a WAV that writes the high byte of a value first. ffmpeg takes the other one for it. */
 function isRifx(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFX'
+}
+
+/** Bits of a value as ffmpeg reads it; null for another codec than PCM. */
+function bitsOf({ codec }: AudioStreamInfo): number | null {
+  const bits = /^pcm_[sf](\d+)/.exec(codec ?? '')?.[1]
+  return bits === undefined ? null : Number(bits)
 }
 
 /**
  * True if a sample has more bytes than ffmpeg reads, which goes by its bits alone. A header with too small a frame is wrong
  * about the frame: ffmpeg reads such files right.
  */
-function isWider(media: MediaInfo, frame: Frame | undefined): boolean {
-  const bits = /^pcm_[sf](\d+)/.exec(audioStreams(media)[0]?.codec ?? '')?.[1]
-  if (bits === undefined || frame === undefined) return false
-  return frame.bytes > (frame.channels * Number(bits)) / 8 && frame.bytes % frame.channels === 0
+function isWider(track: AudioStreamInfo, { frameBytes, channels }: StatedSamples): boolean {
+  const bits = bitsOf(track)
+  return bits !== null && frameBytes > (channels * bits) / 8 && frameBytes % channels === 0
 }
 
-function waveRemedy(bytes: number): string {
-  const read = `ffmpeg -c:a pcm_s${8 * bytes}le -i in.wav`
-  return `Write them as 24 bits first: \`${read} -map_metadata 0 -c:a pcm_s24le out.wav\`, and listen.`
+/** Integers of 32 bits whose lowest byte is zero. ffmpeg counted their seconds by 24. */
+function withHighBytes(media: MediaInfo, track: AudioStreamInfo, stated: StatedSamples): MediaInfo {
+  const durationSec = (stated.data?.length ?? 0) / stated.frameBytes / track.sampleRate
+  const bitRate = 8 * stated.frameBytes * track.sampleRate
+  const own = { sampleFormat: 's32', bitsPerSample: HIGH.bits, durationSec, bitRate }
+  return decodedAs({ ...media, durationSec }, { ...track, ...own }, `pcm_s32${stated.isBigEndian ? 'be' : 'le'}`)
 }
 
-function rifxRemedy(kind: string): string {
-  return `Turn their bytes round first: \`ffmpeg -c:a pcm_${kind}be -i in.wav -map_metadata 0 -c:a pcm_${kind}le out.wav\`.`
+/** ffmpeg reads the numbers of a RIFX, and takes its samples for those of a RIFF. */
+function withHighByteFirst(media: MediaInfo, track: AudioStreamInfo): MediaInfo {
+  const { codec } = track
+  return codec && /^pcm_\w+le$/.test(codec) ? decodedAs(media, track, codec.replace(/le$/, 'be')) : media
 }
 
-function refusal(path: string, audioIndex: number, remedy: string, fault = UNFILLED): PrecheckError {
-  return new PrecheckError('ERR_UNSUPPORTED_CODEC', `The samples of audio track ${audioIndex} of ${path} ${fault}.`, {
-    input: path,
-    errorCode: -7,
-    errorName: 'UnsupportedCodec',
-    remedies: [remedy],
-  })
+function decodedAs(media: MediaInfo, track: AudioStreamInfo, codec: string): MediaInfo {
+  const streams = media.streams.map((stream) => (stream.index === track.index ? { ...track, codec } : stream))
+  return { ...media, streams, decoderOptions: ['-c:a', codec] }
+}
+
+/** @param bytes of a value in a WAV; null for a CAF */
+function refusal(path: string, audioIndex: number, bytes: number | null): PrecheckError {
+  const read = `ffmpeg -c:a pcm_s${8 * (bytes ?? 0)}le -i in.wav`
+  const remedy =
+    bytes === null
+      ? 'Write them as 24 bits first, on a Mac: `afconvert -f caff -d LEI24 in.caf out.caf`.'
+      : `Write them as 24 bits first: \`${read} -map_metadata 0 -c:a pcm_s24le out.wav\`, and listen.`
+  return new PrecheckError(
+    'ERR_UNSUPPORTED_CODEC',
+    `The samples of audio track ${audioIndex} of ${path} do not fill their bytes, and ffmpeg cannot tell their type.`,
+    { input: path, errorCode: -7, errorName: 'UnsupportedCodec', remedies: [remedy] },
+  )
 }

@@ -28,6 +28,7 @@ export const soundChunks: Writer<SoundFile, ChunkDonor> = {
     if (!MUXERS.has(media.container)) return null
     await using handle = await open(media.path, 'r')
     const file = await chunkFile(handle, media.sizeBytes)
+    if (file?.isRifx) return 'the high byte of its numbers comes first (RIFX)'
     return file ? { file, stale: await staleChunks(handle, file) } : null
   },
   survey,

@@ -18,15 +18,18 @@ export interface InPlaceFile {
   readonly chunkForm: ChunkForm | null
 }
 
-/** Reads structures and places of samples; null for a container of another family. */
+/** Reads structures and places of samples; null for a container of another family, a text for a reason to leave it. */
 export async function parseInPlace(
   file: FileHandle,
   media: MediaInfo,
   tracks: readonly AudioStreamInfo[],
   signal: AbortSignal | undefined,
-): Promise<InPlaceFile | null> {
+): Promise<InPlaceFile | string | null> {
   const outline = await outlineOf(file, media)
   if (!outline) return null
+  if (outline.chunks?.isRifx && outline.chunks.chunks.some(({ id }) => id === 'bext')) {
+    return 'the high byte of the loudness in its chunk bext comes first (RIFX)'
+  }
   const places = new Map<number, SamplePlaces>()
   for (const track of tracks) {
     const found = await samplePlaces(file, media, track, signal)

@@ -64,6 +64,7 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
     skipSamples: Math.max(0, Math.round(lateSec * input.sampleRate)),
     sampleCount: bytes / frame,
     leadIn: 'signalled',
+    hasHighBytesOnly: input.bitsPerSample === 24 && sampleBits(input) === 32,
   }
 }
 

@@ -19,9 +19,11 @@ export interface Chunk {
   readonly end: number
 }
 
-/** A file of chunks: RIFF/WAVE, RIFF/AVI, RF64, BW64, W64, AIFF, AIFF-C or CAF. */
+/** A file of chunks: RIFF/WAVE, RIFX/WAVE, RIFF/AVI, RF64, BW64, W64, AIFF, AIFF-C or CAF. */
 export interface ChunkFile {
   readonly form: ChunkForm
+  /** True for a RIFX: a RIFF that writes the high byte of a number first. */
+  readonly isRifx: boolean
   /** `RIFF/WAVE`, `FORM/AIFC` …: the name of the outermost structure. */
   readonly name: string
   /** Bytes before the first chunk. */
@@ -32,6 +34,7 @@ export interface ChunkFile {
   readonly sizeBytes: number
 }
 
+const RIFX = 'RIFX'
 const RIFF_GUID = '726966662e91cf11a5d628db04c10000'
 /** Bytes before the first chunk, bytes of a chunk's head, and the numbers that chunks begin at multiples of. */
 const LAYOUT: Readonly<Record<ChunkForm, { readonly file: number; readonly chunk: number; readonly align: number }>> = {
@@ -51,14 +54,15 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
   const head = await readAt(file, 0, 40)
   const form = formOf(head)
   if (!form) return undefined
+  const isRifx = head.toString('latin1', 0, 4) === RIFX
   const headLength = LAYOUT[form].file
   const chunks: Chunk[] = []
   let longData: number | undefined
-  const end = Math.min(endOf(head, form, sizeBytes), sizeBytes)
+  const end = Math.min(endOf(head, form, sizeBytes, isRifx), sizeBytes)
   let at = headLength
   while (at + LAYOUT[form].chunk <= sizeBytes && at < end) {
     const bytes = await readAt(file, at, 24)
-    const chunk = chunkAt(bytes, at, form, { sizeBytes, longData })
+    const chunk = chunkAt(bytes, at, form, { sizeBytes, longData, isRifx })
     if (chunks.length > MAX_STRUCTURES) return undefined
     // After the media, other bytes are trailing bytes. Before them, the file cannot be parsed.
     if (!chunk && chunks.some(({ id, list }) => holdsSamples(id) || list === 'movi')) break
@@ -67,7 +71,7 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
     chunks.push(chunk)
     at = chunk.end
   }
-  return { form, name: nameOf(head, form), headLength, chunks, end: at, sizeBytes }
+  return { form, isRifx, name: nameOf(head, form), headLength, chunks, end: at, sizeBytes }
 }
 
 /** Structures of a file of chunks, as a census lists them. */
@@ -84,7 +88,7 @@ export function chunkStructures({ name, headLength, chunks, end, sizeBytes }: Ch
 
 function formOf(head: Buffer): ChunkForm | undefined {
   const magic = head.toString('latin1', 0, 4)
-  if (magic === 'RIFF') return 'riff'
+  if (magic === 'RIFF' || magic === RIFX) return 'riff'
   if (magic === 'RF64' || magic === 'BW64') return 'rf64'
   if (magic === 'caff') return 'caf'
   if (magic === 'FORM' && /^AIF[FC]$/.test(head.toString('latin1', 8, 12))) return 'aiff'
@@ -97,10 +101,10 @@ function nameOf(head: Buffer, form: ChunkForm): string {
   return `${head.toString('latin1', 0, 4)}/${head.toString('latin1', 8, 12).trim()}`
 }
 
-function endOf(head: Buffer, form: ChunkForm, sizeBytes: number): number {
+function endOf(head: Buffer, form: ChunkForm, sizeBytes: number, isRifx: boolean): number {
   switch (form) {
     case 'riff': {
-      const size = head.readUInt32LE(4)
+      const size = isRifx ? head.readUInt32BE(4) : head.readUInt32LE(4)
       // AVI continues in further RIFFs (OpenDML). A file from a pipe states no size.
       return isStreamedSize(size) || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
     }
@@ -119,12 +123,12 @@ function chunkAt(
   bytes: Buffer,
   start: number,
   form: ChunkForm,
-  file: { readonly sizeBytes: number; readonly longData: number | undefined },
+  file: { readonly sizeBytes: number; readonly longData: number | undefined; readonly isRifx: boolean },
 ): Chunk | undefined {
   const bodyStart = start + LAYOUT[form].chunk
   // W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use.
   const id = bytes.toString('latin1', 0, 4)
-  const stated = statedLength(bytes, form)
+  const stated = file.isRifx ? bytes.readUInt32BE(4) : statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
   const isStreamed = form === 'riff' && stated > left && isStreamedSize(stated)
   const isOpen = stated === UNKNOWN || stated < 0 || isStreamed
