@@ -73,30 +73,33 @@ const FURTHER: Readonly<Record<string, Form>> = {
 }
 
 describe('samples that ffmpeg decodes as noise', () => {
-  it.each(Object.entries(process.env.VOXMUX_SOAK ? { ...FORMS, ...FURTHER } : FORMS))('are written in place: %s', async (name, [bytes, order, made]) => {
-    const path = folder.file(name)
-    await writeFile(path, made())
-    const media = await probe(path)
-    expect(media.durationSec).toBeCloseTo(2, 6)
-    expect(audioStreams(media)[0]?.bitsPerSample).toBe(bytes === 4 ? 24 : 16)
-    const { plan, part, verified } = await writtenFile(path)
-    const { writer, census } = bytesWriting(plan)
-    expect(writer).toBe('pcm-in-place')
-    expect(plan.losses).toEqual([])
-    for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
-    const changed = await changedStructures(path, part, census)
-    expect(changed).toEqual([expect.stringMatching(/\/data$/)])
-    const [before, after] = await Promise.all([readFile(path), readFile(part)])
-    const start = before.indexOf('data') + (name.endsWith('.caf') ? 16 : 8)
-    let [most, filled] = [0, 0]
-    for (let at = start; at < before.indexOf('zzzz'); at += bytes) {
-      const value = (file: Buffer) => (order === 'LE' ? file.readIntLE(at, bytes) : file.readIntBE(at, bytes))
-      most = Math.max(most, Math.abs(value(before) - 2 * value(after)))
-      if (after[order === 'LE' ? at : at + 3] !== 0) filled++
-    }
-    if (bytes === 4) expect(filled).toBe(0)
-    expect(most).toBeLessThanOrEqual(bytes === 4 ? 512 : 2)
-  })
+  it.each(Object.entries(process.env.VOXMUX_SOAK ? { ...FORMS, ...FURTHER } : FORMS))(
+    'are written in place: %s',
+    async (name, [bytes, order, made]) => {
+      const path = folder.file(name)
+      await writeFile(path, made())
+      const media = await probe(path)
+      expect(media.durationSec).toBeCloseTo(2, 6)
+      expect(audioStreams(media)[0]?.bitsPerSample).toBe(bytes === 4 ? 24 : 16)
+      const { plan, part, verified } = await writtenFile(path)
+      const { writer, census } = bytesWriting(plan)
+      expect(writer).toBe('pcm-in-place')
+      expect(plan.losses).toEqual([])
+      for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+      const changed = await changedStructures(path, part, census)
+      expect(changed).toEqual([expect.stringMatching(/\/data$/)])
+      const [before, after] = await Promise.all([readFile(path), readFile(part)])
+      const start = before.indexOf('data') + (name.endsWith('.caf') ? 16 : 8)
+      let [most, filled] = [0, 0]
+      for (let at = start; at < before.indexOf('zzzz'); at += bytes) {
+        const value = (file: Buffer) => (order === 'LE' ? file.readIntLE(at, bytes) : file.readIntBE(at, bytes))
+        most = Math.max(most, Math.abs(value(before) - 2 * value(after)))
+        if (after[order === 'LE' ? at : at + 3] !== 0) filled++
+      }
+      if (bytes === 4) expect(filled).toBe(0)
+      expect(most).toBeLessThanOrEqual(bytes === 4 ? 512 : 2)
+    },
+  )
 
   it.each([
     ['lie in the lower bytes', (data: Buffer) => Buffer.concat([data.subarray(1), Buffer.alloc(1)])],

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
+import { narrowOffsets } from './lay-out/narrow-offsets.js'
 import { levelsOf } from './old-facts.js'
 import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
 import { hintTracksOf } from './read/hint-tracks.js'
@@ -33,7 +34,7 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
 function survey(file: IsoFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
   if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
-  const reason = unfitReason(file, voices)
+  const reason = unfitReason(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
   if (reason !== undefined) return { kind: 'declines', reason }
   // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
