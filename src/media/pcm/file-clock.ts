@@ -1,7 +1,7 @@
 import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, FirstFrames, MediaInfo } from '../media-info.js'
-import { LATE_TIMES, VORBIS_JITTER_SEC } from '../probe/frame-times.js'
+import { hasGuessedTimes, LATE_TIMES, VORBIS_JITTER_SEC } from '../probe/frame-times.js'
 import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { laterFragments } from './later-fragments.js'
 import { singleFrames } from './single-frames.js'
@@ -83,22 +83,6 @@ const COARSE = /^(matroska|flv|asf)/
 const DVD_PCM_JITTER_SEC = 0.015
 /** Only each block of RealMedia has a time. ffmpeg adds up whole milliseconds for its frames, a hundred of 23.2 ms. */
 const REAL_JITTER_SEC = 0.05
-
-/** Codecs whose times ffmpeg derives from their average size, by the container that has no times of its own. */
-const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
-  avi: /^(vorbis|speex|dts|eac3|adpcm_g72[26])$/,
-  caf: /^flac$/,
-  wav: /^(vorbis|wma)/,
-  w64: /^(vorbis|wma)/,
-}
-
-/** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
-export function hasGuessedTimes(
-  { formatName }: Pick<MediaInfo, 'formatName'>,
-  { codec }: Pick<AudioStreamInfo, 'codec'>,
-): boolean {
-  return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
-}
 
 /** A drift is followed from here on, if the ticks of the clock are shorter. */
 const LEAST_DRIFT_SEC = 0.0003

@@ -134,6 +134,22 @@ function packetJitterSec(groups: readonly Group[], { codec, sampleRate }: AudioS
   return WINDOWS_MEDIA.test(codec ?? '') && isLate ? frameSamples / sampleRate : 0
 }
 
+/** Codecs whose times ffmpeg derives from their average size, by the container that has no times of its own. */
+const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
+  avi: /^(vorbis|speex|dts|eac3|adpcm_g72[26])$/,
+  caf: /^flac$/,
+  wav: /^(vorbis|wma)/,
+  w64: /^(vorbis|wma)/,
+}
+
+/** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
+export function hasGuessedTimes(
+  { formatName }: Pick<MediaInfo, 'formatName'>,
+  { codec }: Pick<AudioStreamInfo, 'codec'>,
+): boolean {
+  return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
+}
+
 /** Samples of a frame, as `ff_wma_get_frame_len_bits` of ffmpeg's `wma_common.c` counts them. */
 export function windowsMediaFrame(sampleRate: number): number {
   if (sampleRate <= 16_000) return 512

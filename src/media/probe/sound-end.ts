@@ -1,6 +1,6 @@
 import { ffprobeLines } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
-import { LONGEST_PACKET_SEC } from './frame-times.js'
+import { hasGuessedTimes, LONGEST_PACKET_SEC } from './frame-times.js'
 import { isLossless } from './media-info-of.js'
 
 /** Containers whose stated length is that of their last sample, if they hold one lossless track alone. */
@@ -32,6 +32,7 @@ export async function soundEndSec(
   const { container, durationSec } = media
   const isAlone = media.streams.every((own) => own.index === stream.index || (own.kind === 'video' && own.isCover))
   if (durationSec !== null && isAlone && EXACT.has(container) && isLossless(stream.codec)) return durationSec
+  if (hasGuessedTimes(media, stream)) return (await heldSec(media, stream, signal)) ?? durationSec
   // A seek fails in some files, which are read from the start.
   const tail =
     durationSec !== null && durationSec > TAIL_SEC && !BARE.has(container)
@@ -43,6 +44,12 @@ export async function soundEndSec(
   if (endSec === null) return durationSec
   const end = endSec - media.startSec + (container === 'gxf' ? GXF_ROUNDING_SEC : ROUNDING_SEC)
   return ends.isCertain ? end : Math.max(end, durationSec ?? 0)
+}
+
+/** The end of packets that follow each other without a gap, whatever times they state. Null if they state no lengths. */
+async function heldSec(media: MediaInfo, stream: AudioStreamInfo, signal: AbortSignal | undefined) {
+  const { sumSec } = await lastPackets(media, stream, null, signal)
+  return sumSec === 0 ? null : Math.max(0, (stream.startSec ?? 0) - media.startSec) + sumSec + ROUNDING_SEC
 }
 
 /** Reads the packets of a track from a time of the file's clock on; null for all. */
@@ -75,6 +82,9 @@ class LastPackets {
   #beforeSec: number | null = null
   #longestSec = 0
   #count = 0
+  #statedSec = 0
+  #longestStatedSec = 0
+  #unstated = 0
 
   constructor({ codec }: AudioStreamInfo) {
     this.#held = codec?.startsWith('wma') ? 1 : 0
@@ -85,6 +95,9 @@ class LastPackets {
     if (pts === undefined) return
     const startSec = Number(pts)
     const statedSec = Number(duration) <= LONGEST_PACKET_SEC ? Number(duration) : 0
+    this.#statedSec += statedSec
+    this.#longestStatedSec = Math.max(this.#longestStatedSec, statedSec)
+    if (statedSec === 0) this.#unstated++
     const lengthSec = statedSec || startSec - (this.#beforeSec ?? startSec)
     this.#longestSec = Math.max(this.#longestSec, lengthSec)
     this.#startSec = Math.max(this.#startSec ?? startSec, startSec)
@@ -94,6 +107,11 @@ class LastPackets {
 
   get endSec(): number | null {
     return this.#startSec === null ? null : this.#startSec + (1 + this.#held) * this.#longestSec
+  }
+
+  /** The lengths of all packets together; 0 if none states its own. */
+  get sumSec(): number {
+    return this.#statedSec + (this.#unstated + this.#held) * this.#longestStatedSec
   }
 
   /** True if a packet before the last one tells how long a packet is. */

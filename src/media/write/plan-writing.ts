@@ -1,7 +1,7 @@
 import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
-import { hasGuessedTimes } from '../pcm/file-clock.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
+import { hasGuessedTimes } from '../probe/frame-times.js'
 import { MalformedFile } from '../probe/malformed-file.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
@@ -110,8 +110,9 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
     const { audioIndex } = stream
     if (!replaced.includes(audioIndex)) continue
     const walk = needsWalk(media, stream) ? await walkTrack(media, stream, signal) : null
-    if (walk && !hasGuessedTimes(media, stream)) walks.set(stream.index, walk)
-    if (walk?.bitRate) measuredBitRates.set(audioIndex, walk.bitRate)
+    const isTimed = !hasGuessedTimes(media, stream)
+    if (walk && isTimed) walks.set(stream.index, walk)
+    if (walk?.bitRate && isTimed) measuredBitRates.set(audioIndex, walk.bitRate)
     if (walk?.wobbles || !inParts.includes(audioIndex)) whole.add(audioIndex)
     if (!whole.has(audioIndex) || !mayDrift(media, stream)) continue
     if (walk?.drifts ?? (await indexDrifts(media, stream))) drifting.add(stream.index)

@@ -1,5 +1,5 @@
 import type { MediaInfo } from '../../media/media-info.js'
-import { hasGuessedTimes } from '../../media/pcm/file-clock.js'
+import { hasGuessedTimes } from '../../media/probe/frame-times.js'
 import { needsWalk, walkTrack } from '../../media/probe/track-walk.js'
 import type { Limits } from '../../precheck/index.js'
 import type { JobSettings } from './job-settings.js'
