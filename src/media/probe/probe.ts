@@ -20,6 +20,7 @@ import { joinedBlocks } from './misread/joined-blocks.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
+import { withShortStreams } from './misread/short-streams.js'
 import { withUntimedSound } from './misread/untimed-sound.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
 import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
@@ -80,7 +81,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
     await encryptedStreams(file, movie, answer),
   )
-  const packed = withUntimedSound(withPackedFrames(await withoutMisreadTags(stated, file), movie), movie)
+  const measured = await withShortStreams(await withoutMisreadTags(stated, file), signal)
+  const packed = withUntimedSound(withPackedFrames(measured, movie), movie)
   const timed = movie.length > 0 ? await behindLeadIn(packed) : packed
   const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
   if (refusal) throw refusal
