@@ -150,6 +150,11 @@ export function audioStreams(media: MediaInfo): readonly AudioStreamInfo[] {
   return media.streams.filter((stream) => stream.kind === 'audio')
 }
 
+/** True for sound of all directions (Ambisonics), whose channels belong to no speakers. */
+export function isSoundField({ channelLayout }: Pick<AudioStreamInfo, 'channelLayout'>): boolean {
+  return channelLayout?.startsWith('ambisonic') ?? false
+}
+
 /** The first moving picture; undefined for sound alone. A cover does not count. */
 export function pictureOf(media: MediaInfo): VideoStreamInfo | undefined {
   return media.streams.find((stream): stream is VideoStreamInfo => stream.kind === 'video' && !stream.isCover)

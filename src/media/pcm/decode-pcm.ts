@@ -1,7 +1,7 @@
 import { UsageError } from '../../core/errors.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { streamFfmpeg } from '../ffmpeg/ffmpeg.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
+import { type AudioStreamInfo, audioStreams, isSoundField, type MediaInfo } from '../media-info.js'
 import type { ChannelPick } from '../voice-cut.js'
 import { fileClockFilters } from './clock-filters.js'
 import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
@@ -77,7 +77,7 @@ export async function readMono<T>(
   const clock = fileClock(media, stream)
   const mono = `aformat=sample_fmts=${sample === 'f32' ? 'flt' : sample}:channel_layouts=mono`
   // ffmpeg mixes no sound field. Its first channel is the sound from all sides.
-  const field = stream.channelLayout?.startsWith('ambisonic') ? ['pan=mono|c0=c0'] : []
+  const field = isSoundField(stream) ? ['pan=mono|c0=c0'] : []
   const filters = [...fileClockFilters(clock, { kind: 'all' }), ...field, `aresample=${sampleRate}`, mono]
   const format = { sampleRate, channels: 1, channelLayout: 'mono', sample }
   return blamingFile(media.path, signal, () =>

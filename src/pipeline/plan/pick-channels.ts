@@ -1,5 +1,5 @@
 import { UsageError } from '../../core/errors.js'
-import type { AudioStreamInfo, MediaInfo } from '../../media/media-info.js'
+import { type AudioStreamInfo, isSoundField, type MediaInfo } from '../../media/media-info.js'
 import type { ChannelPick } from '../../media/voice-cut.js'
 import type { ChannelsChoice } from '../../precheck/choices.js'
 
@@ -15,7 +15,7 @@ const WITHOUT_CENTER = new Set(['3.0(back)', '6.0(front)', '6.1(front)'])
  * is asked for.
  *
  * @returns one pick per voice file
- * @throws {UsageError} `ERR_NO_CENTER` if the layout has no centre channel
+ * @throws {UsageError} `ERR_NO_CENTER` if the layout has no centre channel; `ERR_NO_DOWNMIX` if ffmpeg cannot mix it down
  */
 export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: ChannelsChoice): readonly ChannelPick[] {
   switch (choice) {
@@ -28,6 +28,7 @@ export function pickChannels(media: MediaInfo, track: AudioStreamInfo, choice: C
       if (track.channels < 2) return [{ kind: 'all' }]
       return Array.from({ length: track.channels }, (_, channel) => ({ kind: 'one' as const, channel }))
     case 'downmix':
+      if (isSoundField(track)) throw noDownmix(media, track)
       return [track.channels > 2 ? { kind: 'downmix' } : { kind: 'all' }]
     default:
       return choice satisfies never
@@ -40,7 +41,15 @@ function centerChannel(media: MediaInfo, track: AudioStreamInfo): number {
   throw new UsageError(
     'ERR_NO_CENTER',
     `Audio track ${track.audioIndex} of ${media.path} (${layout || `${track.channels} channels`}) has no centre channel.`,
-    { input: media.path, remedies: ['Use --channels each or --channels downmix.'] },
+    { input: media.path, remedies: [`Use --channels each${isSoundField(track) ? '' : ' or --channels downmix'}.`] },
+  )
+}
+
+function noDownmix(media: MediaInfo, { audioIndex, channelLayout }: AudioStreamInfo): UsageError {
+  return new UsageError(
+    'ERR_NO_DOWNMIX',
+    `Audio track ${audioIndex} of ${media.path} (${channelLayout}) is a sound field, which ffmpeg cannot mix down.`,
+    { input: media.path, remedies: ['Use --channels each, or render it to stereo in your editor first.'] },
   )
 }
 

@@ -1,4 +1,4 @@
-import type { AudioStreamInfo } from '../../media-info.js'
+import { type AudioStreamInfo, isSoundField } from '../../media-info.js'
 import { blockSizeOptions } from '../../pcm/block-size.js'
 import { isLossless } from '../../probe/media-info-of.js'
 import { type ContainerProfile, carriesAudio } from '../container-profile.js'
@@ -232,7 +232,7 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
   // Without it, libopus refuses a sound field.
-  const field = codec === 'opus' && stream.channelLayout?.startsWith('ambisonic') ? ['-mapping_family:{s}', '2'] : []
+  const field = codec === 'opus' && isSoundField(stream) ? ['-mapping_family:{s}', '2'] : []
   const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || []), ...field]
   return { codec, encoder: known.encoder, lossless: false, bitRate, options }
 }

@@ -18,7 +18,7 @@ import {
   type PlannedStream,
   planStreams,
 } from './plan-streams.js'
-import { streamLosses } from './stream-losses.js'
+import { soundFieldLosses, streamLosses } from './stream-losses.js'
 
 export type { MuxOptions, PlannedStream } from './plan-streams.js'
 
@@ -84,6 +84,7 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
         : [],
     ),
     ...streamLosses(old, container),
+    ...soundFieldLosses(made, container),
     ...(isBoundToPictures(profile, media) ? cutSoundLosses(voices, media, container) : []),
     ...fileLosses(media, container, profile),
     ...oldFactLosses(media, streams),

@@ -1,4 +1,5 @@
-import type { StreamInfo } from '../../media-info.js'
+import { type AudioStreamInfo, isSoundField, type StreamInfo } from '../../media-info.js'
+import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { MuxLoss } from './mux-losses.js'
 
 /** Containers that keep no language of a stream … */
@@ -48,6 +49,22 @@ export function streamLosses(written: readonly StreamInfo[], container: string):
       ...unwritten.map((disposition) => lost(`disposition ${disposition}`, `.${container} has no mark for it`)),
     ]
   })
+}
+
+interface NewSound {
+  readonly input: AudioStreamInfo
+  readonly encoding: AudioEncoding
+}
+
+/** Lists new tracks whose codec names each channel after a speaker, although the old one was a sound field. */
+export function soundFieldLosses(made: readonly NewSound[], container: string): readonly MuxLoss[] {
+  return made
+    .filter(({ input, encoding }) => isSoundField(input) && encoding.codec !== input.codec)
+    .map(({ input, encoding: { codec } }) => ({
+      what: `channel layout (${input.channelLayout}) of audio stream ${input.index}`,
+      stream: input.index,
+      reason: `${codec} in .${container} has no mark for a sound field, so players take its channels for speakers`,
+    }))
 }
 
 function languageLoss(language: string | null, container: string): readonly string[] {
