@@ -2,6 +2,7 @@ import type { BytePiece } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { isOfAlbum, type LevelField, levelField, NEW_LEVEL, relativeVolumeField } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
+import { chapterOffsets, NO_OFFSETS } from './id3-chapters.js'
 import { id3FramesOf, UNSYNCHRONISED } from './id3-parse.js'
 
 /** Tags for the output, without facts about the old audio. */
@@ -21,7 +22,7 @@ const NOT_PLAIN = 0xd0
 
 /**
  * Decides the fate of a tag. Removes indices into the old audio and its signature, and a level that cannot be renewed.
- * Padding at the tag's end takes their place.
+ * Padding at the tag's end takes their place. Byte offsets of chapters become unused; their times stay.
  *
  * @param tag all of its bytes
  * @param start of the tag in the file
@@ -32,7 +33,10 @@ export function keepId3(tag: Buffer, start: number): KeptTag {
     const { name, value } = textOf(id, body)
     const level = levelOf(id, name, id === 'RVA2' ? body : value, { tag, at, length, start })
     const path = `ID3v2/${id}${name === '' ? '' : `:${name}`}`
-    return { id, path, start: at, length, level, reason: level ? null : reasonOf(id, name, body) }
+    // New bytes in a tag without unsynchronisation need no zeros behind them.
+    const isChapter = id === 'CHAP' && ((tag[5] ?? 0) & UNSYNCHRONISED) === 0
+    const offsets = isChapter ? chapterOffsets(tag.subarray(at, at + length), body) : null
+    return { id, path, start: at, length, level, offsets, reason: level ? null : reasonOf(id, name, body) }
   })
   if (frames === undefined) {
     return { entries: [kept('ID3v2', start, tag.length)], pieces: [range(0, tag.length)], levels: [] }
@@ -42,15 +46,21 @@ export function keepId3(tag: Buffer, start: number): KeptTag {
   const taken = frames.reduce((sum, { length, reason }) => sum + (reason === null ? 0 : length), 0)
   const entries = [
     kept('ID3v2', start, first),
-    ...frames.map(({ id, path, start: at, length, level, reason }) => {
+    ...frames.map(({ id, path, start: at, length, level, offsets, reason }) => {
       if (level) return rewritten(path, start + at, length, NEW_LEVEL)
+      if (offsets !== null) return rewritten(path, start + at, length, 'its byte offsets count bytes of the old sound')
       return reason === null ? kept(`ID3v2/${id}`, start + at, length) : lost(path, start + at, length, reason)
     }),
     kept('ID3v2/padding', start + end, tag.length - end),
   ]
   const pieces = [
     range(0, first),
-    ...frames.flatMap(({ start: at, length, reason }) => (reason === null ? [range(at, length)] : [])),
+    ...frames.flatMap(({ start: at, length, offsets, reason }): readonly BytePiece[] => {
+      if (reason !== null) return []
+      if (offsets === null) return [range(at, length)]
+      const rest = offsets + NO_OFFSETS.length
+      return [range(at, offsets), { kind: 'bytes', bytes: NO_OFFSETS }, range(at + rest, length - rest)]
+    }),
     range(end, tag.length - end),
     { kind: 'bytes', bytes: Buffer.alloc(taken) } as const,
   ]
