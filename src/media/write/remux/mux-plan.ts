@@ -165,6 +165,9 @@ function targetContainer(media: MediaInfo, options: MuxOptions): string {
   return containerProfile(media.container) ? media.container : (options.fallbackContainer ?? 'mkv')
 }
 
+/** Bits of a sample that ffmpeg's lossless encoders write at least. */
+const LEAST_BITS = 16
+
 /** Tracks that change in parts, by place among the audio streams; a string is the reason why no packets can stay. */
 export type SplicePlans = ReadonlyMap<number, Pick<SpliceableTrack<unknown>, 'isIndexed'> | string>
 
@@ -183,7 +186,7 @@ function notes(
       const where = `Audio track ${stream.input.audioIndex}`
       const drift = stream.input.followsDrift ? [`${where} is stretched a little, because its clock drifts.`] : []
       if (stream.reason) return [`${where}: ${stream.reason}.`, ...drift]
-      if (stream.encoding.lossless) return drift
+      if (stream.encoding.lossless) return [...widthNote(stream, where), ...drift]
       const codec = `${where} is ${stream.encoding.codec}`
       const splice = splices.get(stream.input.audioIndex)
       if (typeof splice === 'object') return [`${codec}: only its packets around the regenerated parts are re-encoded.`]
@@ -197,6 +200,13 @@ function undecodedNote({ input, fate }: PlannedStream): readonly string[] {
   if (fate !== 'copied' || input.kind !== 'audio' || input.codec !== null) return []
   const name = `Audio track ${input.audioIndex}${input.codecTag === null ? '' : ` (${input.codecTag})`}`
   return [`${name} keeps the old sound, because ffmpeg cannot decode it. A player that can may play it instead.`]
+}
+
+/** FLAC and the like hold 8 or 12 bits, but ffmpeg writes no fewer than 16 of them. The values of the samples stay. */
+function widthNote({ input, encoding }: NewStream, where: string): readonly string[] {
+  const bits = encoding.codec.startsWith('pcm_') ? null : input.bitsPerSample
+  if (bits === null || bits >= LEAST_BITS) return []
+  return [`${where} has ${bits} bits and becomes ${LEAST_BITS}, because ffmpeg writes no ${encoding.codec} of fewer.`]
 }
 
 function addedNote({ input, encoding, dispositions, title }: NewStream, container: string): string {
