@@ -135,7 +135,9 @@ async function withoutLeadIn(
   const primingSamples = await encoderPriming(encoding, voice.format, signal)
   const isRounded = encoding.codec === 'vorbis' && donor.muxer === 'matroska'
   const replaced = isRounded ? inWholeMs(primingSamples, voice.format.sampleRate) : primingSamples
-  return { ...donor, skipSamples: donor.skipSamples + replaced }
+  const { skipSamples, sampleCount } = donor
+  const left = sampleCount === null ? null : Math.max(0, sampleCount - replaced)
+  return { ...donor, skipSamples: skipSamples + replaced, sampleCount: left }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Survey, Wanted, Writer } from '../writer.js'
+import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
 import { narrowOffsets } from './lay-out/narrow-offsets.js'
@@ -8,7 +8,7 @@ import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
-import { type OldTrack, presentedSec } from './read/voice-runs.js'
+import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 import { spliceableTrack } from './splice.js'
 import { trackOf, unfitReason } from './survey.js'
 
@@ -21,7 +21,11 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
     return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
   },
   survey,
-  readDonor: (path) => readDonorTrack(path),
+  readDonor: async (path, track, _signal, file) => {
+    const donor = await readDonorTrack(path)
+    const voice = trackOf(file, track.input)
+    return voice !== undefined && isHeardLeadIn(file, voice, track) ? { ...donor, primingTicks: 0 } : donor
+  },
   splice: async (file, wanted, place) => {
     const voice = voicesOf(file, wanted)?.[place]
     return voice === undefined
@@ -43,12 +47,26 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
     census: takeCensus(file, voices),
     lostStreams: hintStreams(file, voices, wanted),
     levels: levelsOf(file, voices),
-    donors: wanted.tracks.map(({ input }, place) => {
+    donors: wanted.tracks.map((track, place) => {
+      const { input } = track
       const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)
       // The edit list states the encoder's lead-in.
-      return { muxer, options: ['-use_editlist', '1'], ...span }
+      const leadIn = isHeardLeadIn(file, voices[place] as number, track) ? 'trimmed' : 'signalled'
+      return { muxer, options: ['-use_editlist', '1'], ...span, leadIn }
     }),
   }
+}
+
+/** Codecs whose lead-in is shorter or longer than a packet. Their own header does not state it. */
+const PART_OF_PACKET: ReadonlySet<string> = new Set(['ac3', 'eac3', 'mp2', 'mp3'])
+
+/**
+ * True for fragments without an edit list that hides a lead-in. It then stands in the place of the first sound. If the
+ * first packet were left out, its sound would be missing, and the next one would begin late.
+ */
+function isHeardLeadIn({ oldTracks }: IsoFile, voice: number, { encoding }: WantedTrack): boolean {
+  const old = oldTracks.get(voice) as OldTrack
+  return PART_OF_PACKET.has(encoding.codec) && isFragmented(old) && old.shownTick === old.runs.firstTick
 }
 
 /** The part of a voice on the file's clock that its track presents, in samples. */

@@ -35,3 +35,23 @@ it.each([
   expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
   await folder.remove()
 })
+
+it.each([
+  ['ac3', 'sound'],
+  ['eac3', 'sound'],
+  ['mp2', 'sound'],
+  ['libmp3lame', 'film'],
+])('keeps %s of a fragmented %s in place, whose lead-in is no whole packet', async (codec, kind) => {
+  const folder = await testFolder()
+  const path = folder.file('film.mov')
+  const picture = kind === 'film' ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=3', '-c:v', 'mpeg4'] : []
+  const flags = codec === 'libmp3lame' ? 'frag_keyframe+empty_moov' : 'frag_keyframe+delay_moov'
+  const fragments = ['-movflags', flags, '-use_editlist', '0', '-frag_duration', '700000']
+  await ffmpeg(...picture, ...tone(3), '-c:a', codec, ...fragments, path)
+  const { media, plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(plan.notes.at(-1)).toMatch(/the lead-in of its encoder replaces the first (5|10|23) ms/)
+  expect(verified.output.startSec).toBe(media.startSec)
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  await folder.remove()
+})
