@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import type { QcStandardName } from '../../config/preset-schema.js'
+import { probe } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { certify } from '../output/certify.js'
 import { receiptPartPath, reportPartPath } from '../output/part-file.js'
@@ -45,7 +46,7 @@ export async function reportLate(
     const certificate = isCertified ? receipt.certificate : await certify(output, receipt, qc, signal)
     const reported = { ...receipt, certificate, report }
     const { durationSec } = before
-    const files = { before, after: { path: output }, durationSec, workFolder, signal }
+    const files = { before, after: await probe(output, { signal }), durationSec, workFolder, signal }
     await buildReport(reported, part, compares || isCompared ? files : null)
     await publishReport(part, output)
     await writeReceipt(receiptPath(output), reported, receiptPartPath(output, jobId))
