@@ -257,6 +257,6 @@ export const ERROR_CODES = {
   ERR_WATCH_FOLDER_MISSING: ['UsageError', 'A configured watch folder does not exist.', 'Create it, or correct its path.'],
   ERR_WEBHOOK_LISTEN: ['UsageError', 'Webhooks cannot be received at the address.', 'Correct `webhook.listen`.'],
   ERR_WEBHOOK_SETTINGS: ['UsageError', 'The settings of a webhook are wrong.', 'Correct what the message names.'],
-  ERR_WRONG_ADDRESS: ['UsageError', 'The address leads elsewhere.', 'Correct the address.'],
+  ERR_WRONG_ADDRESS: ['UsageError', 'The address leads elsewhere, or has no such operation.', 'Correct the address.'],
   ERR_WRONG_SCOPE: ['Response', 'The token has another scope.', 'Ask for the scope that the service names.'],
 } as const satisfies Record<`ERR_${string}`, Row>

@@ -27,7 +27,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
     case 'timeout':
       return new TransientError(
         'ERR_SERVICE_UNREACHABLE',
-        `${host} could not be reached for ${fault.operation}${words}.`,
+        `${host} could not be reached for ${fault.operation === 'token' ? 'an access token' : fault.operation}${words}.`,
         {
           cause: fault,
           remedies: [
@@ -127,6 +127,8 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
       if (!starting && !fault.operation.startsWith('register')) return refused(fault, host)
       return withFileError(fault, starting ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED', host, -10)
     case 404:
+      // A registration names no file yet, so it is the operation that does not exist at this address.
+      if (fault.operation.startsWith('register')) return wrongPath(fault, host)
       return withFileError(fault, 'ERR_NOT_FOUND', host, -11)
     case 413:
       return withFileError(fault, 'ERR_REQUEST_REFUSED', host, -13)
@@ -143,6 +145,13 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
     default:
       return refused(fault, host)
   }
+}
+
+function wrongPath(fault: HttpFault, host: string): UsageError {
+  return new UsageError('ERR_WRONG_ADDRESS', `${host} does not offer ${fault.operation} at this address (404).`, {
+    cause: fault,
+    remedies: ['Compare the address of the service (VOXMUX_BASE_URL) with the developer portal, its path too.'],
+  })
 }
 
 function refused(fault: HttpFault, host: string): JobFailedError {

@@ -159,6 +159,7 @@ describe('a service that is away', () => {
 
   it.each([
     ['ERR_WRONG_ADDRESS', { kind: 'answer', status: 302, headers: { location: '/sign-in' }, body: '' }],
+    ['ERR_WRONG_ADDRESS', { kind: 'status', status: 404 }],
     ['ERR_INSECURE_ADDRESS', { kind: 'answer', body: insecureLink }],
   ] as const)('because of %s fails no file', async (code, fault) => {
     bench.server.fail('registerFile', fault, Number.POSITIVE_INFINITY)
