@@ -69,6 +69,18 @@ it('--dry-run that is interrupted leaves its files pending, as the run does', as
   expect(files).toMatchObject([{ status: 'pending', error: { code: 'ERR_INTERRUPTED' } }])
 })
 
+it('--dry-run of a preview fits what the run does with a clip that is there', async () => {
+  const input = workshop.take('speech.wav')
+  const preview = (seconds: string, ...more: string[]) =>
+    runCliInProcess(['run', input, '--preview', seconds, ...more], options())
+  expect((await preview('1s')).exitCode).toBe(0)
+  expect((await preview('2s', '--dry-run')).exitCode).toBe(0)
+  const other = workshop.take('speech.flac')
+  const refused = ['run', other, '--preview', '1s', '-o', workshop.path('speech.preview.wav')]
+  for (const more of [['--dry-run'], []])
+    expect((await runCliInProcess([...refused, ...more], options())).exitCode).toBe(2)
+})
+
 it('--dry-run refuses an output below a file, as the run does', async () => {
   const args = ['run', workshop.take('phone.mp4'), '-o', workshop.path('phone.mp4/out.mp4'), '--json']
   const [dry, run] = [await runCliInProcess([...args, '--dry-run'], options()), await runCliInProcess(args, options())]

@@ -25,6 +25,7 @@ import {
 import type { FileEvent } from '../../pipeline/events.js'
 import { addressRefused } from '../../pipeline/job/check-file.js'
 import { outcomeOfError } from '../../pipeline/job/job-outcome.js'
+import { isPreviewOf } from '../../pipeline/job/kinds/preview-job.js'
 import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
@@ -105,7 +106,9 @@ async function showPlan(
   if (isWebAddress(input)) throw addressRefused(input)
   if (!settings.force && (await ownReceipt(input, signal))) return done(input, receiptPath(input))
   const planned = await planJob(request, limits, { signal })
-  const [place] = await Promise.allSettled([requireFreePlace(planned, request, signal)])
+  const isReplaced = settings.previewSec !== null && (await isPreviewOf(planned.output, planned.media.path, signal))
+  const publishing = isReplaced ? { ...request, settings: { ...settings, force: true } } : request
+  const [place] = await Promise.allSettled([requireFreePlace(planned, publishing, signal)])
   if (place.status === 'fulfilled' && place.value.kind === 'done') return done(planned.output, place.value.receipt)
   const priced = await pricedPlan(planned, request, limits, signal)
   const plan = await withBedNote(priced, settings.recipe.bed, isFree, signal)

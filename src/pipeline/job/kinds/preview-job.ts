@@ -5,7 +5,7 @@ import { makeProcessFolder } from '../../../core/process-folder.js'
 import { audioStreams, copyExcerpt, copySound, type MediaInfo, probe } from '../../../media/index.js'
 import type { PipelineContext } from '../../context.js'
 import { quickIdentity, valueSha256 } from '../../file-identity.js'
-import { existingOutput } from '../../output/existing-output.js'
+import { existingOutput, ownReceipt } from '../../output/existing-output.js'
 import { type JobSettings, recipeHash } from '../../plan/job-settings.js'
 import { outputPath } from '../../plan/output-path.js'
 import { type JobPlan, type PlanRequest, planJob } from '../../plan/plan-job.js'
@@ -37,7 +37,7 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
           return planClip(whole, part, copySound, request, context)
         throw error
       })
-      const note = `A preview: ${part.lengthSec} s of ${input}, from ${part.startSec} s on.`
+      const note = `A preview: ${part.lengthSec} s ${ofFile(input)}${part.startSec} s on.`
       const planned = await plannedFile({ ...plan, notes: [note, ...plan.notes] }, clip, context)
       const { output } = planned
       const recipe = recipeHash(settings, context.serviceIdentity)
@@ -56,6 +56,17 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
       for (const folder of folders) await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** True if a run would replace this output by another preview of the file. A dry run asks, which opens no ledger. */
+export async function isPreviewOf(output: string, input: string, signal?: AbortSignal): Promise<boolean> {
+  // The input of the receipt is the copy of those seconds, which is gone.
+  const notes = (await ownReceipt(output, signal))?.notes ?? []
+  return notes.some((note) => note.includes(` s ${ofFile(resolve(input))}`))
+}
+
+function ofFile(input: string): string {
+  return `of ${input}, from `
 }
 
 /** The start and the length of a preview, in seconds. */
