@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { UsageError } from '../core/errors.js'
+import { TransientError, UsageError } from '../core/errors.js'
 import { makeProcessFolder } from '../core/process-folder.js'
 import type { CommandContext } from './command.js'
 
@@ -61,7 +61,9 @@ export async function openPipes(
     const deliver = async () => {
       if (!toStdout) return
       await pipeline(createReadStream(made), process.stdout, { end: false, signal }).catch((cause: unknown) => {
-        throw (cause as NodeJS.ErrnoException).code === 'EPIPE' ? readerGone(cause) : cause
+        const { code } = cause as NodeJS.ErrnoException
+        if (code === 'EPIPE') throw readerGone(cause)
+        throw code === 'ENOSPC' || code === 'EDQUOT' ? stdoutFull(cause) : cause
       })
     }
     const named = (text: string) => text.replaceAll(made, 'stdout').replaceAll(read, 'stdin')
@@ -76,6 +78,14 @@ function readerGone(cause: unknown): UsageError {
   return new UsageError('ERR_PIPE', 'The program that reads stdout ended before it had the whole output.', {
     cause,
     remedies: ['Correct that program, or name a file with -o FILE. The voice is cached, so nothing is paid again.'],
+  })
+}
+
+function stdoutFull(cause: unknown): TransientError {
+  const message = 'The output on stdout is incomplete, because its disk has no space left.'
+  return new TransientError('ERR_DISK_FULL', message, {
+    cause,
+    remedies: ['Free some space, then run the same command again. The voice is cached, so nothing is paid again.'],
   })
 }
 

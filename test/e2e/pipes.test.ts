@@ -42,6 +42,14 @@ it('says that the reader of stdout ended too soon', () => {
   expect(status).toBe(2)
 })
 
+it.runIf(existsSync('/dev/full'))('says that the disk behind stdout is full', () => {
+  shop.take('speech.wav')
+  const line = `${process.execPath} ${CLI_PATH} run speech.wav -o - --mix 0 > /dev/full`
+  const { status, stderr } = spawnSync('bash', ['-c', line], { ...options(), encoding: 'utf8' })
+  expect(stderr).toContain('The output on stdout is incomplete, because its disk has no space left.\n')
+  expect([status, stderr.includes('TMPDIR')]).toEqual([4, false])
+})
+
 it('names stdin in a plan', () => {
   const line = `${process.execPath} ${CLI_PATH} run - -o out.wav --dry-run < ${shop.take('speech.wav')}`
   const { stdout } = spawnSync('bash', ['-c', line], { ...options(), encoding: 'utf8' })
