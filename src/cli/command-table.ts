@@ -98,7 +98,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'completion',
-    usage: '[bash|zsh|fish|powershell]',
+    usage: '[shell]',
     summary: 'Print a script that completes commands and flags.',
     load: () => import('./commands/completion.js'),
   },

@@ -11,10 +11,10 @@ if (argv.length === 1 && (first === '--version' || first === '-v' || first === '
   const { voxmuxVersion } = await import('../core/version.js')
   say(`${voxmuxVersion()}\n`)
 } else if (argv.length === 0 || (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
-  if (argv.length > 0) say(overview(COMMANDS))
+  if (argv.length > 0) say(overview(COMMANDS, process.stdout.columns || undefined))
   else {
     process.exitCode = 2
-    process.stderr.write(overview(COMMANDS))
+    process.stderr.write(overview(COMMANDS, process.stderr.columns || undefined))
   }
 } else {
   const { boundMemory } = await import('./bounded-memory.js')

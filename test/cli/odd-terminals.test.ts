@@ -2,9 +2,11 @@ import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { COMMANDS } from '../../src/cli/command-table.js'
 import { createOutput } from '../../src/cli/output/output.js'
 import { ProgressBars } from '../../src/cli/output/progress-bars.js'
 import { createReporter } from '../../src/cli/output/reporter.js'
+import { overview } from '../../src/cli/show/overview.js'
 
 const terminal = (columns: number) => Object.assign(new PassThrough(), { isTTY: true, columns, rows: columns })
 
@@ -30,6 +32,15 @@ it('prints lines instead of bars in a terminal that cannot move its cursor', () 
     }
     reporter.stop()
     expect(String(stderr.read()).includes('\u001b[')).toBe(isMoved)
+  }
+})
+
+it('breaks the list of commands between words at the width of the terminal', () => {
+  const wide = overview(COMMANDS)
+  for (const columns of [60, 80, 200]) {
+    const lines = overview(COMMANDS, columns).split('\n')
+    expect(lines.filter((line) => line.length >= Math.max(columns, 80))).toEqual([])
+    expect(lines.join(' ').split(/\s+/)).toEqual(wide.split(/\s+/))
   }
 })
 
