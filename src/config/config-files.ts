@@ -4,6 +4,7 @@ import { dirname, extname, join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lilconfig } from 'lilconfig'
 import { UsageError } from '../core/errors.js'
+import { shellWord } from '../core/shell-word.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 import { checkSchema } from './check-schema.js'
@@ -34,7 +35,10 @@ export async function readNamedFile(path: string, cwd: string): Promise<ConfigFi
     case '.mjs':
       return configFile('named', absolute, await importDefault(absolute))
     default:
-      throw new UsageError('ERR_CONFIG_MISSING', `${absolute} is neither a .json nor a .mjs file.`, { input: absolute })
+      throw new UsageError('ERR_CONFIG_MISSING', `${absolute} is neither a .json nor a .mjs file.`, {
+        input: absolute,
+        remedies: ['Name a configuration of one of these kinds. `voxmux init` writes one as JSON.'],
+      })
   }
 }
 
@@ -118,7 +122,11 @@ async function importDefault(path: string): Promise<unknown> {
     return ((await import(pathToFileURL(path).href)) as { default?: unknown }).default
   } catch (cause) {
     const message = thrownMessage(cause)
-    throw new UsageError('ERR_CONFIG_SYNTAX', `${path} cannot be loaded: ${message}.`, { cause, input: path })
+    throw new UsageError('ERR_CONFIG_SYNTAX', `${path} cannot be loaded: ${message}.`, {
+      cause,
+      input: path,
+      remedies: [`Correct the module. \`node ${shellWord(path)}\` shows the line of the fault.`],
+    })
   }
 }
 

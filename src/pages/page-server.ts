@@ -149,7 +149,8 @@ function pageRoutes<Parts>(files: ReadonlyMap<string, PageFile>, token: string):
 
 async function listen(server: Server, name: string, host: string, port: number): Promise<number> {
   await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
-    throw new UsageError('ERR_PORT_TAKEN', `The ${name} cannot listen at ${host}, port ${port} (${cause.code}).`, {
+    const why = cause.code === 'EADDRINUSE' ? 'the port is already in use' : (cause.code ?? cause.message)
+    throw new UsageError('ERR_PORT_TAKEN', `The ${name} cannot listen at ${host}, port ${port}: ${why}.`, {
       cause,
       remedies: ['Choose another port with --port; 0 takes any that is free.'],
     })

@@ -47,6 +47,10 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
 
   'webhook redeliver': async ({ portal, output, subject }) => {
     const id = Number(required(subject, 'The id of a delivery'))
+    if (!Number.isSafeInteger(id))
+      throw new UsageError('ERR_USAGE', `The id of a delivery is a number, not ${JSON.stringify(subject)}.`, {
+        remedies: ['List the deliveries: voxmux portal webhook log'],
+      })
     await portal.outbox.redeliver(id)
     output.event({ event: 'redelivery', id })
     output.print('The webhook is queued again. The log shows its delivery.')

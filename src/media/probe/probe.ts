@@ -49,7 +49,7 @@ interface ProbeOptions {
 export async function probe(path: string, { signal, writtenAs }: ProbeOptions = {}): Promise<MediaInfo> {
   const absolute = resolve(path)
   const sizeBytes = await sizeOfFile(absolute)
-  if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path })
+  if (sizeBytes === 0) throw unreadable(`${path} is empty`, { input: path, remedies: FILL_IT })
   await using file = await open(absolute, 'r')
   const head = await readAt(file, 0, HEAD_BYTES)
   const movie = await movieTracks(file, sizeBytes)
@@ -111,7 +111,7 @@ async function sizeOfFile(path: string): Promise<number> {
     const stats = await stat(await realpath(path))
     if (stats.isFile()) return stats.size
     if (stats.isFIFO()) throw notAFile(path, PIPE_IT)
-    if (!stats.isDirectory()) throw notAFile(path)
+    if (!stats.isDirectory()) throw notAFile(path, ['Name a media file.'])
     throw new UsageError('ERR_INPUT_IS_FOLDER', `${path} is a folder.`, {
       input: path,
       remedies: ['Name the files in it, or watch the folder with `voxmux watch`.'],
@@ -133,9 +133,10 @@ function missing(path: string, cause: unknown): UsageError {
   })
 }
 
+const FILL_IT = ['Copy or export the file again. In a pipe, check the program that writes into it.']
 const PIPE_IT = ['Pipe it in: `… | voxmux run - -o FILE`.']
 
-function notAFile(path: string, remedies?: readonly string[]): PrecheckError {
+function notAFile(path: string, remedies: readonly string[]): PrecheckError {
   return unreadable(`${path} is not a regular file`, { input: path, remedies })
 }
 

@@ -131,7 +131,7 @@ function rateOfTimecodes(media: MediaInfo, timecodes: readonly string[]): number
   const misfit = rate && timecodes.find((timecode) => !countsTimecode(timecode, rate) || isOther(timecode))
   if (rate && !misfit) return rate
   const why = rate
-    ? `has ${Math.round(rate * 1000) / 1000} frames a second${own ? ` from ${own}` : ''}, which do not count the timecode ${misfit}`
+    ? `has ${Math.round(rate * 1000) / 1000} frames a second${own ? ` from ${own}` : ''}, and ${misfit} is not one of its timecodes`
     : 'has no picture, and timecodes need a frame rate'
   throw new UsageError('ERR_SEGMENT_TIMECODE', `${media.path} ${why}.`, { input: media.path, remedies: [BY_TIME] })
 }
