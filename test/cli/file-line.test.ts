@@ -38,4 +38,6 @@ it('shows the folder of an input that does not exist, because that may be mistyp
   const line = (cwd: string) => fileLine(event, pc.createColors(false), cwd)
   expect(line('/media')).toBe('✖ in/clip.mov failed: it does not exist.')
   expect(line('/home')).toBe('✖ /media/in/clip.mov failed: it does not exist.')
+  const address = { ...event, input: 'https://media.example/clip.mov' }
+  expect(fileLine(address, pc.createColors(false), '/home')).toContain('✖ https://media.example/clip.mov failed')
 })

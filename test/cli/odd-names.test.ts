@@ -27,6 +27,11 @@ it('says how to name a file that begins with a hyphen', async () => {
   expect((await voxmux('run', '-x.wav')).stderr).toContain('voxmux: Which file?')
 })
 
+it('says of another kind of address that only https is opened', async () => {
+  const { stderr } = await voxmux('run', 's3://rushes/a.mov', 'file:///media/a.mov', '--progress', 'none')
+  expect(stderr.match(/→ Name a path or an https address\./g)).toHaveLength(2)
+})
+
 it('tells a link without a target from a name that does not exist', async () => {
   symlinkSync('moved-away.wav', shop.path('broken.wav'))
   symlinkSync('loop.wav', shop.path('loop.wav'))

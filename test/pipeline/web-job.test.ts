@@ -26,6 +26,7 @@ let address: string
 beforeEach(async () => {
   site = createServer(async (request, response) => {
     if (request.url === '/page.wav') return response.writeHead(200).end('<!doctype html><title>Sign in</title>')
+    if (request.url?.startsWith('/empty.wav')) return response.writeHead(200).end()
     if (request.url === '/closed.wav') return response.writeHead(403).end()
     if (request.url === '/huge.wav') return response.writeHead(200, { 'content-length': 1e15 }).write('RIFF')
     if (request.url === '/busy.wav') return response.writeHead(503, { 'retry-after': '0' }).end()
@@ -65,7 +66,11 @@ describe('an address as input', () => {
     const first = run(webRequest('/speech.wav'))
     await until(() => bench.server.calls.startProcess === 1)
     const outside = requestFor('unused', { segments: [{ startSec: 90, endSec: 100 }] })
-    const second = await run({ ...webRequest('/speech.wav'), settings: outside.settings, output: bench.folder.file('second.wav') })
+    const second = await run({
+      ...webRequest('/speech.wav'),
+      settings: outside.settings,
+      output: bench.folder.file('second.wav'),
+    })
     expect(second.event.status).toBe('failed')
     bench.server.behaviour.states = SUCCEEDED
     expect((await first).event).toMatchObject({ status: 'done' })
@@ -91,6 +96,11 @@ describe('an address as input', () => {
       AbortSignal.any([]),
     )
     expect(file).toMatchObject({ status: 'failed', input: `${address}/speech.wav?[redacted]` })
+  })
+
+  it('is named in place of its copy if that cannot be read', async () => {
+    const { event } = await run(webRequest('/empty.wav?sig=secret'))
+    expect(event.error?.message).toBe(`${address}/empty.wav?[redacted] is empty.`)
   })
 
   it('is skipped when its output is there', async () => {

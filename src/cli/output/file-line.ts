@@ -3,6 +3,7 @@ import type { Colors } from 'picocolors/types.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { retryRemedy } from '../../pipeline/queue/retry-job.js'
+import { isWebAddress } from '../../pipeline/web-address.js'
 import { remedyLines } from './wording.js'
 
 /** The line of an input that ended or was deferred. A daemon words deferrals differently. Null prints nothing. */
@@ -80,6 +81,7 @@ function after(why: string): string {
 
 function shortPath(path: string | null, cwd: string): string {
   if (path === null) return ''
+  if (isWebAddress(path)) return visibleText(path)
   const short = relative(cwd, path)
   return visibleText(short.startsWith('..') ? path : short)
 }

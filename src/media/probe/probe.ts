@@ -125,11 +125,18 @@ async function sizeOfFile(path: string): Promise<number> {
   }
 }
 
+/** An address that was resolved as a path, which leaves one slash. */
+const OTHER_ADDRESS = /\/(?:file|ftps?|gs|rtmp|rtsp|s3|sftp|smb):\//i
+
 function missing(path: string, cause: unknown): UsageError {
   return new UsageError('ERR_INPUT_MISSING', `${path} does not exist.`, {
     input: path,
     cause,
-    remedies: ['Check the spelling of the path. Relative paths start at the working folder.'],
+    remedies: [
+      OTHER_ADDRESS.test(path)
+        ? 'Name a path or an https address. voxmux opens no other kind of address.'
+        : 'Check the spelling of the path. Relative paths start at the working folder.',
+    ],
   })
 }
 

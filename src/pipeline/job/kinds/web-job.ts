@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { downloadAddress, safeAddress } from '../../../client/index.js'
+import { reworded, VoxmuxError } from '../../../core/errors.js'
 import { makeProcessFolder } from '../../../core/process-folder.js'
 import { redactUrl } from '../../../core/redact.js'
 import type { PipelineContext } from '../../context.js'
@@ -32,7 +33,11 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
       )
       const job = localJob({ ...request, input: local, output }, context)
       ends.unshift(async () => job.close?.())
-      const planned = await job.plan(signal)
+      const planned = await job.plan(signal).catch((error: unknown) => {
+        // The person knows the address, not the copy.
+        if (!(error instanceof VoxmuxError)) throw error
+        throw reworded(error, (text) => text.replaceAll(local, redactUrl(address)))
+      })
       return { ...planned, input: redactUrl(address) }
     },
     async close() {
