@@ -20,7 +20,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'ui',
     usage: '[file]',
-    summary: 'Regenerate files in a browser page of this computer.',
+    summary: 'Regenerate files in a browser page on this computer.',
     load: () => import('./commands/ui.js'),
   },
   {

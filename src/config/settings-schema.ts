@@ -31,7 +31,7 @@ export const serviceSchema = z.strictObject({
   authUrl: address.optional().meta({ description: 'Address of the identity provider.' }),
   tenantId: z.string().min(1).optional().meta({ description: 'Tenant, as shown in the portal.' }),
   clientId: z.string().min(1).optional().meta({ description: 'Client id of the API key.' }),
-  clientSecret: z.string().min(1).optional().meta({ description: 'Secret of the API key. Never shown again.' }),
+  clientSecret: z.string().min(1).optional().meta({ description: 'Secret of the API key. Shown only once.' }),
   scope: z.string().min(1).optional().meta({ description: 'Scope, as shown in the portal.' }),
 })
 
