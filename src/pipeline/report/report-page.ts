@@ -44,7 +44,7 @@ code { font-size: .85em; overflow-wrap: anywhere }
   table { font-size: .9rem } th, td { padding-right: .6rem }
   /* The last of six columns moves below the others. */
   table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
-  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.2rem 4.6rem 1fr 1.4fr 1.3fr; border-top: 1px solid var(--line) }
+  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.6rem 4.4rem 1.3fr 1.4fr 1.3fr; border-top: 1px solid var(--line) }
   table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
   table:has(th:nth-child(6)) :is(th, td):last-child { grid-column: 1 / -1; padding-top: 0; font-size: .8rem }
   table:has(th:nth-child(6)) td:empty { display: none }

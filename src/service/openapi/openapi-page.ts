@@ -17,12 +17,12 @@ export function openApiPage(scope: string): string {
     (operation) => `<section id="${operation.name}">
 <h2><b>${operation.method}</b> <code>${escapeHtml(operation.path)}</code></h2>
 <p>${escapeHtml(operation.summary)} ${operation.authenticated ? 'Needs a bearer token.' : 'No token needed.'}</p>
-<details><summary>Request and answers</summary><pre>${escapeHtml(JSON.stringify(paths[operation.path], null, 2))}</pre></details>
+<details><summary>Request and responses</summary><pre>${escapeHtml(JSON.stringify(paths[operation.path], null, 2))}</pre></details>
 </section>`,
   )
   const errors = FILE_ERROR_CODES.map(fileErrorInfo).map(
     ({ code, name, meaning, remedies }) =>
-      `<tr><td>${code}</td><td>${name}</td><td>${escapeHtml(meaning)}</td><td>${escapeHtml(remedies.join(' '))}</td></tr>`,
+      `<tr><td>${code}</td><td>${name}</td><td>${escapeHtml(meaning)}</td><td>${escapeHtml(remedies.join(' ')).replaceAll(/`(.+?)`/g, '<code>$1</code>')}</td></tr>`,
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -34,6 +34,7 @@ pre { overflow-x: auto; padding: 1rem; background: #8881; border-radius: .5rem; 
 h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: #2a7 } h2, code { overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse } td, th { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-top: 1px solid #8884 }
+@media (max-width: 44rem) { tr { display: block; border-top: 1px solid #8884; padding: .5rem 0 } td { display: inline; border: 0 } td + td + td { display: block } tr:has(th) { display: none } }
 </style></head><body>
 <h1>File Voice Regeneration Service</h1>
 <p>Version 1.0.0. Scope of tokens: <code>${escapeHtml(scope)}</code>. Machine-readable: <a href="openapi.json">openapi.json</a>, limits: <a href="limits">limits</a>.</p>
