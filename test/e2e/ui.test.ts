@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { eventsOf, startCli } from '../helpers/voxmux-cli.js'
+import { eventsOf, runCli, startCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
 let shop: Workshop
@@ -24,4 +24,15 @@ it('voxmux ui prints the address of its page, serves it until it is stopped, and
   expect((await running.ended).exitCode).toBe(0)
   const folder = join(shop.env.VOXMUX_STATE_DIR ?? '', 'ui')
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
+})
+
+it('voxmux ui refuses a file that is missing, and a folder, before it opens a page', async () => {
+  for (const [name, code] of [
+    ['absent.mov', 'ERR_INPUT_MISSING'],
+    [shop.dir, 'ERR_INPUT_IS_FOLDER'],
+  ] as const) {
+    const { exitCode, stdout } = await runCli(['ui', name, '--no-open', '--json'], { cwd: shop.dir, env: shop.env })
+    expect(exitCode).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code } })
+  }
 })

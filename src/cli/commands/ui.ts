@@ -1,5 +1,8 @@
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import pino from 'pino'
+import { UsageError } from '../../core/errors.js'
+import { unreadableFile } from '../../core/unreadable-file.js'
 import { visibleText } from '../../core/visible-text.js'
 import { toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
@@ -31,10 +34,11 @@ export const command = defineCommand({
     const { cwd, env, output, signal } = context
     const settings = flagsOf(args)
     await loadConfig(args, settings, context)
+    const first = file === undefined ? null : await existingFile(resolve(cwd, file))
     const { startUi } = await import('../../ui/index.js')
     const ui = await startUi({
       ...{ cwd, env, settings, logger: pino({ level: 'warn' }, pino.destination(2)) },
-      ...{ config: args.config, file: file === undefined ? null : resolve(cwd, file), port: portNumber(port) },
+      ...{ config: args.config, file: first, port: portNumber(port) },
       openFolder: (folder) => openPage(folder, env),
     })
     try {
@@ -50,3 +54,15 @@ export const command = defineCommand({
     }
   },
 })
+
+/** The path itself. @throws {UsageError} `ERR_INPUT_MISSING`, `ERR_INPUT_IS_FOLDER` */
+async function existingFile(path: string): Promise<string> {
+  const found = await stat(path).catch((cause: unknown) => {
+    throw unreadableFile('ERR_INPUT_MISSING', path, cause)
+  })
+  if (!found.isDirectory()) return path
+  throw new UsageError('ERR_INPUT_IS_FOLDER', `${path} is a folder.`, {
+    input: path,
+    remedies: ['Name a file in it, or leave it out and browse to it on the page.'],
+  })
+}
