@@ -129,7 +129,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
     case 404:
       // A registration names no file yet, so it is the operation that does not exist at this address.
       if (fault.operation.startsWith('register')) return wrongPath(fault, host)
-      return withFileError(fault, 'ERR_NOT_FOUND', host, -11)
+      return withFileError(fault, 'ERR_NOT_FOUND', host, -11, fault.operation === 'ping' ? WRONG_PATH : undefined)
     case 413:
       return withFileError(fault, 'ERR_REQUEST_REFUSED', host, -13)
     case 409:
@@ -147,10 +147,12 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
   }
 }
 
+const WRONG_PATH = ['Compare the address of the service (VOXMUX_BASE_URL) with the developer portal, its path too.']
+
 function wrongPath(fault: HttpFault, host: string): UsageError {
   return new UsageError('ERR_WRONG_ADDRESS', `${host} does not offer ${fault.operation} at this address (404).`, {
     cause: fault,
-    remedies: ['Compare the address of the service (VOXMUX_BASE_URL) with the developer portal, its path too.'],
+    remedies: WRONG_PATH,
   })
 }
 
@@ -180,6 +182,7 @@ function withFileError(
   code: `ERR_${string}`,
   host: string,
   errorCode: -10 | -11 | -13,
+  remedies?: readonly string[],
 ): JobFailedError {
   const info = fileErrorInfo(errorCode)
   const words = detailWords(fault)
@@ -187,7 +190,7 @@ function withFileError(
     cause: fault,
     errorCode: info.code,
     errorName: info.name,
-    remedies: info.remedies,
+    remedies: remedies ?? info.remedies,
   })
 }
 

@@ -100,6 +100,7 @@ describe('the options', () => {
     expect(await connect({ baseUrl: `http://localhost:${port}/` }).ping()).toEqual({ status: 'ok' })
     const prefixed = await errorOf(connect({ baseUrl: `http://localhost:${port}/gateway/` }).ping())
     expect(prefixed.code).toBe('ERR_NOT_FOUND')
+    expect(prefixed).toMatchObject({ remedies: [expect.stringContaining('VOXMUX_BASE_URL')] })
     const lost = connect({ baseUrl: `http://localhost:${port}/gateway/` })
     const error = await errorOf(lost.registerFile({ clientFileId: 'a' }))
     expect(error).toMatchObject({ code: 'ERR_WRONG_ADDRESS', exitCode: 2, message: expect.stringContaining('(404)') })
