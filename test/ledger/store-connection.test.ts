@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { describeOnPostgres, PostgresServer } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
+import { startScript } from './run-script.js'
 import { request } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
 
@@ -44,6 +45,16 @@ describeOnPostgres('the way to a PostgreSQL', (server) => {
     await Promise.all(Array.from({ length: 30 }, (_, n) => jobs.enqueue(request(`k${n}`))))
     const count = `SELECT count(*) FROM pg_stat_activity WHERE datname = '${url.split('/').at(-1)}'`
     expect(server().query(count, 'postgres')).toEqual(['4'])
+  })
+
+  it('leaves nothing behind that keeps a program from its end', async () => {
+    const { line } = startScript(`
+      import { openSharedLedger } from 'src/ledger/shared/open-shared-database.js'
+      const { close } = await openSharedLedger('${server().newDatabase()}')
+      await close()
+      console.log(JSON.stringify(process.getActiveResourcesInfo().filter((name) => name === 'Timeout')))
+    `)
+    expect(await line()).toEqual([])
   })
 
   it('ends at once if the database, the role or TLS does not exist', async () => {

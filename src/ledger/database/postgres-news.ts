@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { sleep } from '../../core/time.js'
+import { withDeadline } from '../../core/with-deadline.js'
 import type { Listening } from './database.js'
 import type { PostgresServer } from './postgres-server.js'
 
@@ -47,7 +47,8 @@ export class PostgresNews {
     this.#isHearing = false
     const client = this.#client
     this.#client = null
-    await Promise.race([client?.end().catch(() => {}), sleep(1000)])
+    const ended = client?.end().catch(() => {})
+    if (ended) await withDeadline(ended, 1000, () => {})
   }
 
   async #connect(): Promise<void> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../core/logger.js'
 import { sleep } from '../../core/time.js'
+import { withDeadline } from '../../core/with-deadline.js'
 import type { Row, SqlValue } from './connection.js'
 import type { PostgresAddress } from './postgres-address.js'
 import { isConflict, isElsewhere, isLost, isPassing, isUnprepared, storeError } from './postgres-errors.js'
@@ -105,16 +106,9 @@ export class PostgresServer {
     const bound = values && {
       values: values.map((value) => (value instanceof Uint8Array ? Buffer.from(value) : value)),
     }
-    let timer: NodeJS.Timeout | undefined
-    const deadline = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('Connection terminated: no answer in time.')), ANSWER_MS)
-      timer.unref()
+    return withDeadline(client.query<Row>({ text, types, ...bound, ...prepared }), ANSWER_MS, () => {
+      throw new Error('Connection terminated: no answer in time.')
     })
-    try {
-      return await Promise.race([client.query<Row>({ text, types, ...bound, ...prepared }), deadline])
-    } finally {
-      clearTimeout(timer)
-    }
   }
 
   /** A connection outside of the pool. */
@@ -127,8 +121,7 @@ export class PostgresServer {
     this.#connections.users -= 1
     if (this.#connections.users > 0) return
     shared.delete(this.#key)
-    const ends = this.#connections.pools.map((pool) => pool.end())
-    await Promise.race([Promise.all(ends), sleep(2000)])
+    await withDeadline(Promise.all(this.#connections.pools.map((pool) => pool.end())), 2000, () => {})
   }
 
   async #connected<T>(work: (client: Client) => Promise<T>): Promise<T> {
@@ -182,7 +175,7 @@ function configOf({ hosts, password, ...access }: PostgresAddress, index: number
   return {
     ...access,
     ...hosts[index],
-    ...(password !== undefined && { password: password as string }),
+    password: password as string | undefined,
     application_name: 'voxmux',
     stream: postgresSocket,
     connectionTimeoutMillis: CONNECT_MS,
