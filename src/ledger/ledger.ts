@@ -3,15 +3,24 @@ import type { Database } from './database/database.js'
 import { LEDGER_MIGRATIONS } from './database/schema.js'
 import { openSqliteDatabase } from './database/sqlite-database.js'
 import { requireSqliteFile } from './database/sqlite-file.js'
-import type { FileNews } from './file-news.js'
 import type { JobStore } from './jobs/job-store.js'
-import { SqlJobStore } from './jobs/sql-job-store.js'
+import { sqlJobStore } from './jobs/sql-job-store.js'
 import { type Holder, thisHolder } from './leases/holder.js'
 import { forgetOldHolders } from './leases/leases.js'
 import { exportRows, importRows, type LedgerRow } from './ledger-rows.js'
 import { LimitsLearned } from './spending/limits-learned.js'
 import { SpendingLog } from './spending/spending-log.js'
 import { VoiceLedger } from './voices/voice-ledger.js'
+
+/**
+ * Reports files that ended at the service, from the process that receives webhooks to all others of a store. It only
+ * saves time: a process that misses a report polls the service. A message without a listener is dropped.
+ */
+export interface FileNews {
+  tell(fileId: string): Promise<void>
+  /** @returns a function that stops listening */
+  listen(hear: (fileId: string) => void): Promise<() => Promise<void>>
+}
 
 /** The stored state of voxmux: jobs, voices, spending and limits. */
 export interface Ledger {
@@ -63,7 +72,7 @@ export async function ledgerIn(database: Database, options: LedgerOptions): Prom
   const context = { holder: thisHolder(), ...options, database }
   await forgetOldHolders(database, context.holder)
   return {
-    jobs: new SqlJobStore(context),
+    jobs: sqlJobStore(context),
     voices: new VoiceLedger(context),
     spending: new SpendingLog(context),
     limits: new LimitsLearned(context),

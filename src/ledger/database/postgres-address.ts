@@ -6,8 +6,8 @@ export interface PostgresAddress {
   readonly hosts: readonly { readonly host: string; readonly port: number }[]
   readonly user: string
   readonly database: string
-  readonly password?: string | (() => string | undefined)
+  readonly password?: string | (() => string | undefined) | undefined
   readonly ssl: false | ConnectionOptions
   /** Options of the session, such as `-c search_path=jobs`. */
-  readonly options?: string
+  readonly options?: string | undefined
 }

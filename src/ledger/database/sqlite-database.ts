@@ -1,5 +1,5 @@
 import type { Database, Dialect, Migration, Statements } from './database.js'
-import { type Durability, openSqliteFileLater } from './sqlite-file.js'
+import { openSqliteFileLater } from './sqlite-file.js'
 
 export const SQLITE: Dialect = {
   forUpdate: '',
@@ -12,7 +12,6 @@ export const SQLITE: Dialect = {
 }
 
 interface SqliteOptions {
-  readonly durability?: Durability
   /** Unix milliseconds; default: the system clock. */
   readonly now?: (() => number) | undefined
 }
@@ -26,10 +25,10 @@ interface SqliteOptions {
 export async function openSqliteDatabase(
   file: string,
   migrations: readonly Migration[],
-  { durability, now = Date.now }: SqliteOptions = {},
+  { now = Date.now }: SqliteOptions = {},
 ): Promise<Database> {
   const scripts = migrations.map((migration) => (typeof migration === 'string' ? migration : migration.sqlite))
-  const opened = await openSqliteFileLater(file, scripts, durability)
+  const opened = await openSqliteFileLater(file, scripts)
   const within: Statements = {
     dialect: SQLITE,
     run: async (...args) => opened.run(...args),

@@ -5,7 +5,7 @@ import { databaseError, foreignDatabase, newerDatabase } from './database-errors
 export type { Row, SqliteFile, SqlValue }
 
 /** The event that a finished transaction survives. `crash` does not wait for the disk: a power cut may undo the last ones. */
-export type Durability = 'power-cut' | 'crash'
+type Durability = 'power-cut' | 'crash'
 
 /** `VXMX`: marks voxmux's database files. */
 const APPLICATION_ID = 0x56584d58
@@ -40,11 +40,10 @@ export function openSqliteFile(
 }
 
 /** As `openSqliteFile`, after the transactions that other users of the file in this process have begun. */
-export async function openSqliteFileLater(...args: Parameters<typeof openSqliteFile>): Promise<SqliteFile> {
-  const [file, migrations, durability = 'power-cut'] = args
+export async function openSqliteFileLater(file: string, migrations: readonly string[]): Promise<SqliteFile> {
   const database = share(file)
   try {
-    await database.later(() => prepare(database, file, migrations, durability))
+    await database.later(() => prepare(database, file, migrations, 'power-cut'))
     return database
   } catch (thrown) {
     database.close()

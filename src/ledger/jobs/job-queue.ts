@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { errorReport, InterruptedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { WakeUp } from '../../core/wake-up.js'
@@ -96,8 +95,6 @@ export class JobQueue {
   start(): void {
     if (this.#loop) return
     this.#stop = new AbortController()
-    // Every held job listens to it.
-    setMaxListeners(0, this.#stop.signal)
     this.#loop = this.#claimLoop(this.#stop.signal)
   }
 

@@ -1,4 +1,5 @@
-import { InterruptedError, TransientError } from '../../core/errors.js'
+import { TransientError } from '../../core/errors.js'
+import { linkedAbort } from '../../core/linked-abort.js'
 
 interface LeaseKeeper {
   /** Aborts when the lease is lost, with `ERR_LEASE_LOST` as reason, or when the parent aborts. */
@@ -15,7 +16,7 @@ interface LeaseKeeper {
  * @param renew throws `ERR_LEASE_LOST` when another process has the lease
  */
 export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal): LeaseKeeper {
-  const controller = new AbortController()
+  const { controller, signal, release } = linkedAbort(parent)
   let stopped = false
   const beat = async () => {
     if (stopped) return
@@ -31,16 +32,13 @@ export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent
   }
   const timer = setInterval(beat, leaseMs / 3)
   timer.unref()
-  const follow = () => controller.abort(parent?.reason ?? new InterruptedError())
-  if (parent?.aborted) follow()
-  else parent?.addEventListener('abort', follow, { once: true })
   return {
-    signal: controller.signal,
+    signal,
     beat,
     stop: () => {
       stopped = true
       clearInterval(timer)
-      parent?.removeEventListener('abort', follow)
+      release()
     },
   }
 }

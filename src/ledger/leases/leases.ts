@@ -89,7 +89,8 @@ export function leaseLost(what: string): TransientError {
   )
 }
 
-const FREE_COLUMNS = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
+/** Assignments that end a lease. */
+export const FREE_COLUMNS = 'lease_token = NULL, lease_holder = NULL, lease_expires_ms = NULL'
 
 /** Frees leases; the condition follows. */
 export const FREE = {

@@ -2,8 +2,7 @@ import { packageMissing } from '../../core/optional-package.js'
 import type { Database, Migration } from '../database/database.js'
 import type { PostgresOptions } from '../database/postgres-database.js'
 import { LEDGER_MIGRATIONS } from '../database/schema.js'
-import { FileNews } from '../file-news.js'
-import { type Ledger, ledgerIn, type SharedLedgerOptions } from '../ledger.js'
+import { type FileNews, type Ledger, ledgerIn, type SharedLedgerOptions } from '../ledger.js'
 import type { SharedStoreReport } from '../shared-store-report.js'
 import { parseStoreAddress } from './store-address.js'
 
@@ -41,8 +40,12 @@ export async function inspectSharedStore(address: string): Promise<SharedStoreRe
  */
 export async function openSharedLedger(address: string, options: SharedLedgerOptions = {}): Promise<Ledger> {
   const database = await openSharedDatabase(address, LEDGER_MIGRATIONS, { prefix: 'ledger', ...options })
+  const news: FileNews = {
+    tell: (fileId) => database.notify('files', fileId),
+    listen: async (hear) => (await database.listen('files', hear)).stop,
+  }
   try {
-    return { ...(await ledgerIn(database, options)), news: new FileNews(database) }
+    return { ...(await ledgerIn(database, options)), news }
   } catch (error) {
     await database.close()
     throw error

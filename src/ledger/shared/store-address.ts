@@ -33,12 +33,7 @@ export function parseStoreAddress(address: string, env: NodeJS.ProcessEnv = proc
     (passwordFile
       ? () => passwordFrom(passwordFile, { ...(hosts[0] as PostgresAddress['hosts'][0]), database, user })
       : undefined)
-  const options = part('options', 'PGOPTIONS')
-  return {
-    ...{ hosts, user, database, ssl: tlsOf(part, hosts) },
-    ...(password !== undefined && { password }),
-    ...(options !== undefined && { options }),
-  }
+  return { hosts, user, database, password, ssl: tlsOf(part, hosts), options: part('options', 'PGOPTIONS') }
 }
 
 /** True if an address contains a password. */

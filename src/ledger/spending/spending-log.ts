@@ -40,8 +40,7 @@ export class SpendingLog {
       // Replace an earlier reservation: it may be from yesterday, or of another length.
       await tx.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
       const { committedSec, reservedSec } = await spentOn(tx, day)
-      const spentSec = committedSec + reservedSec
-      requireAllowance(spentSec, sec, maxSecondsPerDay)
+      requireAllowance(committedSec + reservedSec, sec, maxSecondsPerDay)
       await tx.run(
         `INSERT INTO spending (id, day, sec, committed, created_ms) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
         [id, day, sec, tx.nowMs],

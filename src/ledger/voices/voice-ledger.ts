@@ -18,7 +18,6 @@ import {
 interface VoiceLease {
   readonly key: string
   readonly token: string
-  readonly expiresMs: number
 }
 
 type VoiceClaim =
@@ -56,12 +55,11 @@ export class VoiceLedger {
     return isFreed ? this.#claim(key, leaseMs) : claim
   }
 
-  async heartbeat(lease: VoiceLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<VoiceLease> {
-    return this.#database.transaction(async (tx) => {
-      const expiresMs = tx.nowMs + leaseMs
+  async heartbeat(lease: VoiceLease, leaseMs: number = DEFAULT_LEASE_MS): Promise<void> {
+    await this.#database.transaction(async (tx) => {
       const renew = 'UPDATE voices SET lease_expires_ms = ? WHERE key = ? AND lease_token = ?'
-      if ((await tx.run(renew, [expiresMs, lease.key, lease.token])).changes === 0) throw leaseLost('this voice')
-      return { ...lease, expiresMs }
+      const { changes } = await tx.run(renew, [tx.nowMs + leaseMs, lease.key, lease.token])
+      if (changes === 0) throw leaseLost('this voice')
     })
   }
 
@@ -121,17 +119,17 @@ export class VoiceLedger {
         `INSERT INTO voices (key, status, created_ms, updated_ms) VALUES (?, 'new', ?, ?) ON CONFLICT DO NOTHING`,
         [key, nowMs, nowMs],
       )
-      const { holderId, ...lease } = await newLease(tx, request)
+      const { token, holderId, expiresMs } = await newLease(tx, request)
       const row = await tx.get(
         `UPDATE voices SET lease_token = ?1, lease_holder = ?2, lease_expires_ms = ?3, updated_ms = ?4
          WHERE key = ?5 AND (lease_token IS NULL OR lease_expires_ms <= ?4 OR lease_token = ?1)
          RETURNING *`,
-        [lease.token, holderId, lease.expiresMs, nowMs, key],
+        [token, holderId, expiresMs, nowMs, key],
       )
       await tx.run(forgetUnused(tx), [nowMs - this.#keepMs, nowMs])
       if (!row) return { outcome: 'held', voice: await onlyVoice(tx, key) }
       const voice = voiceOf(row, added > 0 ? [] : await attemptsOf(tx, key))
-      return { outcome: 'claimed', voice, lease: { key, ...lease } }
+      return { outcome: 'claimed', voice, lease: { key, token } }
     })
   }
 }
