@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
@@ -93,6 +94,14 @@ describe('an upload', () => {
       expect(first).toMatchObject({ code: 'ERR_REQUEST_REFUSED', exitCode: 1 })
     },
   )
+
+  test('whose bytes were spoiled is not stored if the storage then says 409', async ({ server, client, file }) => {
+    const md5 = createHash('md5').update('other bytes').digest('base64')
+    server.fail('upload', { kind: 'answer', status: 201, headers: { 'content-md5': md5 }, body: '' })
+    server.fail('upload', { kind: 'status', status: 409 }, 20)
+    const error = await errorOf(client.upload(await client.registerFile({ clientFileId: 'a' }), (await file(10)).path))
+    expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', message: expect.stringContaining('other bytes') })
+  })
 
   test('too large for a proxy on the way is named so', async ({ server, client, file }) => {
     server.fail('upload', { kind: 'status', status: 413 })

@@ -41,12 +41,12 @@ export function requireStored(answer: TextAnswer, registered: RegisteredFile, in
  * Compares the MD5 that Azure and others return with an upload. Other bytes would be paid for.
  *
  * @param md5 of the sent bytes; finished here
- * @throws {HttpFault} `bad-answer`
+ * @returns `bad-answer` if the storage has other bytes
  */
-export function requireSameBytes({ headers }: TextAnswer, md5: Hash): void {
+export function spoiledBytes({ headers }: TextAnswer, md5: Hash): HttpFault | undefined {
   const stored = String(headers['content-md5'])
-  if (!MD5.test(stored) || stored === md5.digest('base64')) return
-  throw new HttpFault({
+  if (!MD5.test(stored) || stored === md5.digest('base64')) return undefined
+  return new HttpFault({
     operation: 'upload',
     reason: 'bad-answer',
     detail: 'the storage has other bytes than were sent',
@@ -75,21 +75,14 @@ function linkRefused(
   )
 }
 
-/** Reports that the clocks of this machine and of the service differ. */
-interface ClockNote {
-  /** Part of a sentence. */
-  readonly words: string
-  readonly remedy: string
-}
-
 /**
  * Compares the clock of this machine with the `Date` of a response.
  *
  * @param date the header; undefined if the response has none
  * @returns undefined if they agree within two minutes, or the date is unknown
  */
-function clockNote(date: string | undefined, nowMs: number = Date.now()): ClockNote | undefined {
-  const aheadMs = nowMs - Date.parse(date ?? '')
+function clockNote(date: string | undefined) {
+  const aheadMs = Date.now() - Date.parse(date ?? '')
   if (Number.isNaN(aheadMs) || Math.abs(aheadMs) < NOTABLE_MS) return undefined
   const minutes = Math.round(Math.abs(aheadMs) / 60_000)
   const way = aheadMs > 0 ? 'ahead of' : 'behind'

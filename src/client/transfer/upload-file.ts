@@ -11,7 +11,7 @@ import { faultError } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
-import { requireSameBytes, requireStored } from './require-stored.js'
+import { requireStored, spoiledBytes } from './require-stored.js'
 
 /** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
 export interface TransferProgress {
@@ -55,6 +55,7 @@ export async function uploadFile(
   const link = safeAddress(registered.file_upload_link, 'The upload link')
   const contentLength = await fileSize(path)
   let mayBeStored = false
+  let spoiled: HttpFault | undefined
   let asksFirst = false
   const send = async () => {
     // A computer in FIPS mode has no MD5.
@@ -70,10 +71,14 @@ export async function uploadFile(
       signal,
     })
     if (asksFirst && answer.status === EXPECTATION_FAILED) throw notAskable()
-    // A storage that writes a file only once has it from a try whose response was lost.
-    if (mayBeStored && WRITTEN_ALREADY.has(answer.status)) return
+    if (WRITTEN_ALREADY.has(answer.status)) {
+      if (spoiled) throw spoiled
+      // A storage that writes a file only once has it from a try whose response was lost.
+      if (mayBeStored) return
+    }
     requireStored(answer, registered, path)
-    if (md5) requireSameBytes(answer, md5)
+    spoiled = md5 && spoiledBytes(answer, md5)
+    if (spoiled) throw spoiled
   }
   const exchange = async () => {
     try {
