@@ -68,22 +68,9 @@ export class HttpFault extends Error {
 
   /** True if the same request may succeed a moment later. */
   get transient(): boolean {
-    switch (this.reason) {
-      case 'unsent':
-      case 'network':
-      case 'timeout':
-      case 'bad-answer':
-        return true
-      case 'status':
-      case 'start-error':
-        // The interface defines no 404 for a status, so it comes from a gateway. No file fails because of it.
-        if (this.status === 404 && this.operation === 'getFilesStatus') return true
-        return this.status === 408 || this.status === 429 || (this.status ?? 0) >= 500
-      case 'insecure':
-        return false
-      default:
-        return this.reason satisfies never
-    }
+    // The interface defines no 404 for a status, so it comes from a gateway. No file fails because of it.
+    const isLost = this.status === 404 && this.operation === 'getFilesStatus'
+    return this.ambiguous || this.reason === 'unsent' || this.status === 429 || isLost
   }
 }
 

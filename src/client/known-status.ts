@@ -9,7 +9,7 @@ export interface AskedFile {
   readonly api: Pick<ServiceApi, 'getFilesStatus'>
   readonly retry: RetryOptions
   readonly fileId: string
-  readonly call?: CallOptions
+  readonly call?: CallOptions | undefined
 }
 
 /** Number of NotFound responses in a row after which a file counts as missing. */

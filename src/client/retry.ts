@@ -29,7 +29,7 @@ export interface RetryContext {
   readonly logger: Logger
   readonly signal?: AbortSignal | undefined
   /** Decides whether a transient fault is retried. Default: always. */
-  readonly mayRepeat?: (fault: HttpFault) => boolean
+  readonly mayRepeat?: ((fault: HttpFault) => boolean) | undefined
   /** The transport of the request. Its `onRepeat` is called for each retry. */
   readonly transport: Pick<TextTransport, 'onRepeat'>
 }

@@ -39,15 +39,11 @@ export interface CallOptions {
   readonly beforeSend?: ((operation: OperationName) => Promise<void>) | undefined
 }
 
-/** Part of a file to process, in seconds from its start. */
-interface PartialRange {
+/** A file to register: your own id and, if only a part is processed, its range in seconds from the start. */
+export interface FileToRegister {
+  readonly clientFileId: string
   readonly start?: number | undefined
   readonly end?: number | undefined
-}
-
-/** A file to register: your own id and, if only a part is processed, its range. */
-export interface FileToRegister extends PartialRange {
-  readonly clientFileId: string
 }
 
 /** Options of startProcess. `model` defaults to the interface's placeholder. */
@@ -175,7 +171,7 @@ export class ServiceApi {
         answer: call.answer,
         secrets: this.#tokens.secrets,
         signal: late.signal,
-        ...(call.body === undefined ? {} : { json: call.body }),
+        json: call.body,
       }).finally(late.release)
       const objection = call.objection?.(answer)
       if (objection) throw new HttpFault({ operation: call.operation, reason: 'bad-answer', detail: objection })
@@ -201,7 +197,7 @@ export class ServiceApi {
         logger: this.#logger,
         transport: this.#transport,
         signal,
-        ...(call.mayRepeat ? { mayRepeat: call.mayRepeat } : {}),
+        mayRepeat: call.mayRepeat,
       })
     } catch (thrown) {
       throw thrown instanceof HttpFault ? faultError(thrown, this.address.host) : thrown
@@ -209,12 +205,8 @@ export class ServiceApi {
   }
 }
 
-function registration(file: FileToRegister) {
-  return {
-    client_file_id: file.clientFileId,
-    ...(file.start === undefined ? {} : { start: file.start }),
-    ...(file.end === undefined ? {} : { end: file.end }),
-  }
+function registration({ clientFileId, start, end }: FileToRegister) {
+  return { client_file_id: clientFileId, start, end }
 }
 
 /** A failed registration (`error_code` 500) is an internal error of the service, even inside a 200. */

@@ -19,7 +19,7 @@ export interface StartOutcome {
 /** A file to start. */
 export interface FileToStart extends AskedFile {
   readonly api: Pick<ServiceApi, 'startProcess' | 'getFilesStatus'>
-  readonly options?: StartOptions
+  readonly options?: StartOptions | undefined
 }
 
 /** How many times Pending must be reported before the file counts as "not started". */

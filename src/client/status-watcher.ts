@@ -6,6 +6,7 @@ import { thrownMessage } from '../core/thrown-message.js'
 import type { PollingOptions } from './client-options.js'
 import type { FileStatus } from './file-status.js'
 import { dueBatch, nextRoundAtMs, type PolledFile, pollPauseMs, type Waiter } from './polled-file.js'
+import { untilAborted } from './until-aborted.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
@@ -51,20 +52,18 @@ export class StatusWatcher {
   async watch(fileId: string, { signal, onStatus }: WatchOptions = {}): Promise<FileStatus> {
     throwIfAborted(signal)
     const file = this.#fileOf(fileId)
-    let stop = () => {}
-    let waiter: Waiter | undefined
+    let waiter!: Waiter
+    const ended = new Promise<FileStatus>((resolve, reject) => {
+      waiter = { resolve, reject, onStatus }
+    })
+    file.waiters.add(waiter)
     try {
-      return await new Promise<FileStatus>((resolve, reject) => {
-        stop = () => reject(new InterruptedError('Interrupted.', { cause: signal?.reason }))
-        signal?.addEventListener('abort', stop, { once: true })
-        waiter = { resolve, reject, onStatus }
-        file.waiters.add(waiter)
-        if (file.last) tell(waiter, file.last, this.#logger)
-        this.#schedule()
-      })
+      const waiting = untilAborted(ended, signal)
+      if (file.last) tell(waiter, file.last, this.#logger)
+      this.#schedule()
+      return await waiting
     } finally {
-      signal?.removeEventListener('abort', stop)
-      if (waiter) file.waiters.delete(waiter)
+      file.waiters.delete(waiter)
       if (file.waiters.size === 0 && this.#isPolled(file)) this.#forget(file)
     }
   }

@@ -118,7 +118,7 @@ async function sendText(client: Client, exchange: TextExchange, timeouts: Timeou
     client(exchange.url, {
       ...common(exchange, signal),
       method,
-      ...(json === undefined ? {} : { json }),
+      json,
       ...(form === undefined ? {} : { form }),
       timeout: { ...untilConnected(timeouts), request: timeouts.answerMs },
       responseType: 'text',

@@ -168,7 +168,7 @@ export class VoxmuxClient {
   }
 
   #fileToStart(fileId: string, options: StartOptions | undefined, call: CallOptions): FileToStart {
-    return { api: this.#session.api, retry: this.#options.retry, fileId, ...(options && { options }), call }
+    return { api: this.#session.api, retry: this.#options.retry, fileId, options, call }
   }
 
   /** Runs a method with a signal that follows the caller's and {@link close}. */

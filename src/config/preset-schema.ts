@@ -86,12 +86,19 @@ export const addTrackSchema = z.boolean().meta({
   description: 'Keep every track as it is, and add the regenerated one after them as "Clear dialogue".',
 })
 
+/** Settings that a preset may leave out. */
 const leaves = {
+  mix: mixSchema,
+  bed: bedSchema,
+  onlyNoisy: onlyNoisySchema,
+  skipClean: skipCleanSchema,
+  qc: qcSchema,
   verify: z.enum(['full', 'fast']).meta({
     description:
       '`full` compares the hash of every copied packet and decodes the new audio; `fast` compares tables and durations.',
   }),
   keepOriginal: z.boolean().meta({ description: 'Keep the original track as a second, labelled one.' }),
+  addTrack: addTrackSchema,
   channels: channelsChoiceSchema,
   track: trackChoiceSchema,
 }
@@ -122,16 +129,7 @@ export const recipePartSchema = z.strictObject({
     .nullable()
     .optional()
     .meta({ description: 'Loudness target; null keeps the loudness of the regenerated audio.' }),
-  mix: mixSchema.optional(),
-  bed: bedSchema.optional(),
-  onlyNoisy: onlyNoisySchema.optional(),
-  skipClean: skipCleanSchema.optional(),
-  qc: qcSchema.optional(),
-  verify: leaves.verify.optional(),
-  keepOriginal: leaves.keepOriginal.optional(),
-  addTrack: addTrackSchema.optional(),
-  channels: leaves.channels.optional(),
-  track: leaves.track.optional(),
+  ...z.object(leaves).partial().shape,
 })
 export type RecipePart = z.infer<typeof recipePartSchema>
 

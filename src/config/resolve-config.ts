@@ -192,25 +192,9 @@ function decided(merged: Merged, loaded: LoadedPreset): Omit<Config, 'files' | '
 }
 
 function completeRecipe(settings: Settings & typeof DEFAULT_SETTINGS, { path }: LoadedPreset): Recipe {
-  const {
-    voice,
-    segments,
-    audio,
-    mix,
-    bed,
-    onlyNoisy,
-    skipClean,
-    qc,
-    verify,
-    keepOriginal,
-    addTrack,
-    channels,
-    track,
-  } = settings
+  const own = Object.fromEntries(recipeSchema.keyof().options.map((key) => [key, settings[key]]))
   const loudness = settings.loudness && { truePeakDbtp: DEFAULT_TRUE_PEAK_DBTP, ...(settings.loudness as object) }
-  const written = { verify, keepOriginal, addTrack, channels, track }
-  const recipe = { voice, segments, audio, loudness, mix, bed, onlyNoisy, skipClean, qc, ...written }
-  return checkSchema(recipeSchema, recipe, path)
+  return checkSchema(recipeSchema, { ...own, loudness }, path)
 }
 
 function bothTracks(merged: Merged): UsageError {

@@ -68,12 +68,7 @@ export type ExtensionSetting = z.infer<typeof extensionSettingSchema>
 export const STAGE_DEFAULTS = { transfers: 8, remote: 200 } as const
 
 const places = (max: number, description: string, fallback?: number) =>
-  z
-    .int()
-    .min(1)
-    .max(max)
-    .optional()
-    .meta({ description, ...(fallback !== undefined && { default: fallback }) })
+  z.int().min(1).max(max).optional().meta({ description, default: fallback })
 
 /** Slots for each stage, for all files together. Unset ones depend on the machine. */
 const stagesSchema = z.strictObject({

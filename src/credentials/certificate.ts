@@ -22,7 +22,7 @@ const OF_CURVE: Readonly<Record<string, SigningAlgorithm>> = {
  *
  * @throws {UsageError} `ERR_CREDENTIALS_CERT` if it cannot be read, is not valid today or has an unsuitable key
  */
-export async function readCertificate(path: string, now = new Date()): Promise<SigningCertificate> {
+export async function readCertificate(path: string): Promise<SigningCertificate> {
   const fault = (what: string, cause?: unknown) =>
     new UsageError('ERR_CREDENTIALS_CERT', `The signing certificate ${path} ${what}.`, {
       cause,
@@ -33,6 +33,7 @@ export async function readCertificate(path: string, now = new Date()): Promise<S
   })
   const leaf = parsed(chain)
   if (!leaf) throw fault('is not a certificate in PEM')
+  const now = new Date()
   if (now < new Date(leaf.validFrom)) throw fault(`is not valid before ${leaf.validFrom}`)
   if (now > new Date(leaf.validTo)) throw fault(`expired on ${leaf.validTo}`)
   const algorithm = algorithmOf(leaf)

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { thrownMessage } from '../core/thrown-message.js'
 import { loadC2pa, OFFLINE } from './c2pa-package.js'
 import { readingType } from './carrier.js'
 
@@ -75,7 +76,7 @@ export async function readCredentials(
       : await Reader.fromAsset(asset, settings)
     return reader === null ? null : found(reader.json() as ManifestStore)
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
+    const said = thrownMessage(error)
     // Thrown for a file without a manifest, and for a kind of file in which none can be.
     if (/no JUMBF data found|type is unsupported|Invalid RIFF|ManifestNotFound|not found/i.test(said)) return null
     return { ...NOTHING, state: 'invalid', failures: [said] }
