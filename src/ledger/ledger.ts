@@ -41,7 +41,7 @@ export interface Ledger {
 
 interface LedgerOptions {
   /** Unix milliseconds; default: the system clock. */
-  readonly now?: () => number
+  readonly now?: (() => number) | undefined
   /** Holder of new leases; default: this process. */
   readonly holder?: Holder
   /** Voices unused for longer are forgotten; default {@link KEEP_VOICES_MS}. */
@@ -54,7 +54,7 @@ export interface SharedLedgerOptions extends LedgerOptions {
   readonly prefix?: string
   /** How long a call waits for a server that is unreachable or full before it throws; default ten minutes. */
   readonly patienceMs?: number
-  readonly logger?: Logger
+  readonly logger?: Logger | undefined
 }
 
 /** Opens the ledger in a SQLite file. Creates it if it does not exist. @throws as `openSqliteFile` does */

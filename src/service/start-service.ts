@@ -9,8 +9,8 @@ import type { RunningService, ServiceOptions } from './service-handle.js'
 import { type ServiceSettings, serviceSettingsSchema } from './service-settings.js'
 import { openNodeStorage } from './storage/node-storage.js'
 import { type NodeStore, openNodeStore } from './store/open-node-store.js'
-import { readIdentity, type ServiceStore } from './store/service-store.js'
-import { WebhookSender, type WebhookSenderOptions } from './webhooks/webhook-sender.js'
+import { readIdentity } from './store/service-store.js'
+import { WebhookSender } from './webhooks/webhook-sender.js'
 import { FileLife } from './work/file-life.js'
 import { FileService } from './work/file-service.js'
 import { NodeEngine, openEmbeddedEngine } from './work/node-engine.js'
@@ -72,7 +72,8 @@ async function startNode(
   })
   closers.push(() => queue.stop())
 
-  const { sender, trustReceiver } = openSender(workStore, settings, { allowPrivateUrls, logger })
+  const { outbox, targets } = workStore
+  const sender = new WebhookSender({ outbox, targets, settings: settings.webhooks, allowPrivateUrls, logger })
   closers.push(() => sender.stop())
 
   const address = { baseUrl: '' }
@@ -101,22 +102,7 @@ async function startNode(
     ...{ baseUrl: address.baseUrl, authUrl: authUrl(), storageUrl, tenantId, scope, serviceId },
     createKey: (name) => nodeKeys.create(name),
     onFileEnd: (listener) => life.onEnd(listener),
-    ...{ onDiskFault, trustReceiver },
+    onDiskFault,
+    trustReceiver: (origin) => sender.trustReceiver(origin),
   }
-}
-
-function openSender(
-  { outbox, targets }: ServiceStore,
-  { webhooks }: ServiceSettings,
-  options: Pick<WebhookSenderOptions, 'allowPrivateUrls' | 'logger'>,
-) {
-  const trusted = new Set<string>()
-  const sender = new WebhookSender({
-    outbox,
-    targets,
-    settings: webhooks,
-    ...options,
-    ownReceivers: () => [...trusted],
-  })
-  return { sender, trustReceiver: (origin: string) => void trusted.add(new URL(origin).origin) }
 }

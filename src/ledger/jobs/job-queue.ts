@@ -147,7 +147,7 @@ export class JobQueue {
   async #fill(signal: AbortSignal): Promise<void> {
     const { concurrency, groups, leaseMs } = this.#options
     while (this.#held.size < concurrency && !signal.aborted) {
-      const claimed = await this.#store.claimNext({ leaseMs, ...(groups && { groups }) })
+      const claimed = await this.#store.claimNext({ leaseMs, groups })
       if (!claimed) return
       void this.#take(claimed, signal)
     }

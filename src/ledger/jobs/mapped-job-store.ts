@@ -24,7 +24,7 @@ export function mappedJobStore(
     for (;;) {
       const claimed = await store.claimNext({
         ...options,
-        ...(options.groups && { groups: stored(options.groups) }),
+        groups: options.groups && stored(options.groups),
         exceptGroups: [...(options.exceptGroups ?? []), ...lacking.groups()],
       })
       if (claimed === null) return null

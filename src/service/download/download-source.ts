@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { fileErrorInfo } from '../../contract/index.js'
-import { JobFailedError } from '../../core/errors.js'
 import { guardedRequest } from '../../core/guarded-request.js'
 import { redactUrl } from '../../core/redact.js'
+import { fileError } from '../engine/file-error.js'
 import type { ServiceSettings } from '../service-settings.js'
 
 interface DownloadOptions {
@@ -31,13 +30,8 @@ export async function downloadSource(
     await store(await openSource(sourceUrl, { ...options, signal }), signal)
   } catch (error) {
     if (options.signal.aborted || !(error instanceof SourceFault || deadline.aborted)) throw error
-    const info = fileErrorInfo(-17)
-    throw new JobFailedError('ERR_DOWNLOAD_FAILED', `${redactUrl(sourceUrl)} could not be downloaded.`, {
-      cause: error,
-      errorCode: info.code,
-      errorName: info.name,
-      remedies: info.remedies,
-    })
+    const message = `${redactUrl(sourceUrl)} could not be downloaded.`
+    throw fileError(-17, 'ERR_DOWNLOAD_FAILED', message, { cause: error })
   }
 }
 

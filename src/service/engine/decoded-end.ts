@@ -71,6 +71,6 @@ class SoundClock {
 
   #jump(where: string): Error {
     const { path } = this.#media
-    return fileError(-2, 'ERR_CLOCK_JUMPS', `The clock of ${path} jumps ${where}.`, path)
+    return fileError(-2, 'ERR_CLOCK_JUMPS', `The clock of ${path} jumps ${where}.`, { input: path })
   }
 }

@@ -20,7 +20,7 @@ export function filePart(media: MediaInfo, startSec = 0, endSec?: number): FileP
   if (startSec <= 0 && (endSec === undefined || (durationSec !== null && endSec >= durationSec))) return undefined
   if (durationSec !== null && startSec >= durationSec) {
     const message = `The part begins at ${formatTime(startSec)}, but the file ends at ${formatTime(durationSec)}.`
-    throw fileError(-14, 'ERR_SEGMENT_OUTSIDE', message, media.path)
+    throw fileError(-14, 'ERR_SEGMENT_OUTSIDE', message, { input: media.path })
   }
   const end = endSec === undefined || (durationSec !== null && endSec >= durationSec) ? null : endSec
   const last = end ?? durationSec

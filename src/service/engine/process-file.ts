@@ -99,12 +99,8 @@ async function abortAfter<T>(
   const { controller, release } = linkedAbort(signal)
   let late: JobFailedError | undefined
   const expire = () => {
-    late = fileError(
-      -12,
-      'ERR_PROCESSING_TIMEOUT',
-      `${input} was not processed within ${(timeoutMs ?? 0) / 1000} s.`,
-      input,
-    )
+    const message = `${input} was not processed within ${(timeoutMs ?? 0) / 1000} s.`
+    late = fileError(-12, 'ERR_PROCESSING_TIMEOUT', message, { input })
     controller.abort(late)
   }
   const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs)

@@ -109,7 +109,7 @@ function behindSilence(voice: PcmStream, silentSamples: number): PcmStream {
 function onlyTrack(media: MediaInfo): AudioStreamInfo {
   const [track] = audioStreams(media)
   if (track) return track
-  throw fileError(-18, 'ERR_NO_AUDIO', `${media.path} has no audio track.`, media.path)
+  throw fileError(-18, 'ERR_NO_AUDIO', `${media.path} has no audio track.`, { input: media.path })
 }
 
 /** The interface's type that matches the file; undefined for films and for other kinds of sound. */

@@ -11,7 +11,7 @@ export function requireBearer(app: FastifyInstance, authenticator: Authenticator
     const token = /^Bearer +([\w.~+/-]+=*)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (!token) throw unauthorized('A bearer token is required.')
     try {
-      USERS.set(request, await authenticator.userOf(token))
+      USERS.set(request, await authenticator(token))
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error
       if (error.fault === 'scope') throw new OperationRefused(403, 'ERR_WRONG_SCOPE', error.message)

@@ -9,6 +9,13 @@ import { userOf } from './authentication.js'
 const errors = { 400: validationErrorResponseSchema, 401: operationMessageSchema, 403: operationMessageSchema }
 const errorsWithNotFound = { ...errors, 404: operationMessageSchema }
 
+/** A file to register, as a client sends it. */
+interface AskedFile {
+  readonly client_file_id: string
+  readonly start?: number | undefined
+  readonly end?: number | undefined
+}
+
 /** Registers the five operations that need a token, each with the contract's schemas. */
 export function serveOperations(app: FastifyInstance, service: FileService): void {
   serveRegistration(app, service)
@@ -24,7 +31,7 @@ function serveRegistration(instance: FastifyInstance, service: FileService): voi
     { schema: { body: registerFile.request, response: { 200: registerFile.answer, ...errors } } },
     async (request) => {
       const asked = request.body.file_to_register
-      const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
+      const file = await service.register({ ...registration(asked), userId: userOf(request) })
       const link = await service.uploadLink(file)
       const upload = { file_upload_link: link.url, file_upload_expiry: link.expirySec }
       return { registered_file: { ...registered(file, asked), ...upload } }
@@ -37,7 +44,11 @@ function serveRegistration(instance: FastifyInstance, service: FileService): voi
     async (request) => {
       const asked = request.body.file_to_register
       requireWebAddress(asked.source_url)
-      const file = await service.register(userOf(request), { ...asked, ...checkedPart(asked) })
+      const file = await service.register({
+        ...registration(asked),
+        userId: userOf(request),
+        sourceUrl: asked.source_url,
+      })
       return { registered_file: registered(file, asked) }
     },
   )
@@ -89,7 +100,7 @@ function serveProcessing(instance: FastifyInstance, service: FileService): void 
 }
 
 /** Echoes the client's id as it was sent: a store may lose invalid Unicode, or text after a NUL. */
-function registered({ id }: FileRecord, { client_file_id }: { client_file_id: string }) {
+function registered({ id }: FileRecord, { client_file_id }: AskedFile) {
   return {
     file_id: id,
     client_file_id,
@@ -116,9 +127,9 @@ function requireSendable(webhookSecret: string): void {
 }
 
 /** Rejects an empty or negative part. A part beyond the end of the file is found later (-14). */
-function checkedPart({ start, end }: { start?: number | undefined; end?: number | undefined }) {
+function registration({ client_file_id: clientFileId, start, end }: AskedFile) {
   const at = 'body/file_to_register'
   if (start !== undefined && start < 0) throw new RequestInvalid(`${at}/start must not be negative`)
   if (end !== undefined && end <= (start ?? 0)) throw new RequestInvalid(`${at}/end must be greater than start`)
-  return { startSec: start, endSec: end }
+  return { clientFileId, startSec: start, endSec: end }
 }

@@ -87,10 +87,11 @@ export class ApiKeys {
     return this.records.change(clientId, { expiresMs })
   }
 
-  /** Removes the key of a process that ends. */
-  forget(clientId: string): Promise<void> {
-    this.own.delete(clientId)
-    return this.records.forget(clientId)
+  /** Removes all keys of this process, which ends. */
+  async forgetOwn(): Promise<void> {
+    const clientIds = [...this.own.keys()]
+    this.own.clear()
+    await Promise.all(clientIds.map((clientId) => this.records.forget(clientId)))
   }
 
   /** The key, if these credentials are valid now. */

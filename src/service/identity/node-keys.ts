@@ -9,7 +9,6 @@ const RENEWAL_MS = 10 * 60_000
 
 /** Keys that a process creates for itself. They belong to the local account and live as long as the node. */
 export class NodeKeys {
-  private readonly clientIds = new Set<string>()
   private readonly timer: NodeJS.Timeout
 
   constructor(
@@ -24,16 +23,14 @@ export class NodeKeys {
   async create(name: string): Promise<{ clientId: string; clientSecret: string }> {
     const user = await this.accounts.ensure(LOCAL_ACCOUNT)
     const { clientId, clientSecret } = await this.keys.createPassing(user.id, name, LIFETIME_MS)
-    this.clientIds.add(clientId)
     return { clientId, clientSecret }
   }
 
   async close(): Promise<void> {
     clearInterval(this.timer)
-    for (const clientId of this.clientIds)
-      await this.keys
-        .forget(clientId)
-        .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be removed. It expires by itself.'))
+    await this.keys
+      .forgetOwn()
+      .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be removed. It expires by itself.'))
   }
 
   private renew(): void {

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** The permission of a link: write one input, or read one output under a name. */
-type LinkGrant =
+export type LinkGrant =
   | { readonly kind: 'upload'; readonly fileId: string }
   | { readonly kind: 'download'; readonly fileId: string; readonly extension: string; readonly name: string }
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../core/logger.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { FileFolder } from './file-folder.js'
 import type { FileStorage } from './file-storage.js'
-import { LinkSigner } from './link-signer.js'
+import { type LinkGrant, LinkSigner } from './link-signer.js'
 import { receiveUpload } from './receive-upload.js'
 import { sendDownload } from './send-download.js'
 import { StorageFault, type StorageFaultCode, sendFault } from './storage-answers.js'
@@ -18,6 +18,11 @@ export interface LocalStorageOptions {
   /** True if the input of a file may be replaced. */
   readonly mayUpload: (fileId: string) => Promise<boolean>
   readonly logger: Logger
+}
+
+interface LinkContext extends LocalStorageOptions {
+  readonly folder: FileFolder
+  readonly signer: LinkSigner
 }
 
 /** A folder and the server of its signed links, at an address apart from the API. */
@@ -43,22 +48,18 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
   server.requestTimeout = 0
   server.setTimeout(links.idleTimeoutMs, (socket) => socket.destroy())
 
-  const link = (path: (expirySec: number) => string, lifetimeSec: number) => {
+  const link = (grant: LinkGrant, lifetimeSec: number) => {
     const expirySec = Math.floor(Date.now() / 1000 + lifetimeSec)
-    return { url: `${address}${path(expirySec)}`, expirySec }
+    return { url: `${address}${signer.sign(grant, expirySec)}`, expirySec }
   }
   return {
     server,
     publishAt(baseUrl) {
       address = baseUrl
     },
-    uploadLink: async (fileId) =>
-      link((expirySec) => signer.sign({ kind: 'upload', fileId }, expirySec), links.uploadLifetimeSec),
+    uploadLink: async (fileId) => link({ kind: 'upload', fileId }, links.uploadLifetimeSec),
     downloadLink: async (fileId, extension, name) =>
-      link(
-        (expirySec) => signer.sign({ kind: 'download', fileId, extension, name }, expirySec),
-        links.downloadLifetimeSec,
-      ),
+      link({ kind: 'download', fileId, extension, name }, links.downloadLifetimeSec),
     inputSize: (fileId) => folder.inputSize(fileId),
     // The server checks `mayUpload`, which is false after a start.
     sealInput: async () => {},
@@ -74,11 +75,7 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
   }
 }
 
-async function serveLink(
-  request: IncomingMessage,
-  response: ServerResponse,
-  context: LocalStorageOptions & { readonly folder: FileFolder; readonly signer: LinkSigner },
-): Promise<void> {
+async function serveLink(request: IncomingMessage, response: ServerResponse, context: LinkContext): Promise<void> {
   try {
     await answerLink(request, response, context)
   } catch (error) {
@@ -91,12 +88,7 @@ async function serveLink(
 async function answerLink(
   request: IncomingMessage,
   response: ServerResponse,
-  {
-    folder,
-    signer,
-    mayUpload,
-    links,
-  }: LocalStorageOptions & { readonly folder: FileFolder; readonly signer: LinkSigner },
+  { folder, signer, mayUpload, links }: LinkContext,
 ): Promise<void> {
   const target = `http://storage${request.url ?? '/'}`
   if (!URL.canParse(target)) throw new StorageFault('BlobNotFound')
@@ -107,12 +99,7 @@ async function answerLink(
   switch (grant.kind) {
     case 'upload':
       if (request.method !== 'PUT') throw new StorageFault('UnsupportedHttpVerb')
-      return receiveUpload(request, response, address, {
-        folder,
-        fileId: grant.fileId,
-        maxBytes: links.maxUploadBytes,
-        mayUpload,
-      })
+      return receiveUpload(request, response, address, { ...grant, folder, maxBytes: links.maxUploadBytes, mayUpload })
     case 'download':
       if (request.method !== 'GET' && request.method !== 'HEAD') throw new StorageFault('UnsupportedHttpVerb')
       return sendDownload(request, response, { ...grant, path: folder.outputPath(grant.fileId, grant.extension) })

@@ -8,7 +8,6 @@ type FileState = (typeof FILE_STATES)[number]
 export interface FileRecord {
   readonly id: string
   readonly userId: string
-  readonly clientFileId: string
   readonly fileName: string
   /** Address from which the service downloads the file; null for an upload. */
   readonly sourceUrl: string | null
@@ -33,10 +32,7 @@ export interface FileRecord {
   readonly isQueued: boolean
   /** Without a dot; null while there is no output. */
   readonly outputExtension: string | null
-  readonly inputDeletedMs: number | null
   readonly outputDeletedMs: number | null
-  readonly createdMs: number
-  readonly updatedMs: number
   readonly endedMs: number | null
 }
 

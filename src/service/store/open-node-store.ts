@@ -61,15 +61,14 @@ export async function openNodeStore(place: StorePlace, options: NodeStoreOptions
       await database.close()
     },
   })
-  const clock = now && { now }
   if (place.store === undefined) {
     const { dataDir } = place
     const database = await openSqliteDatabase(join(dataDir, 'service.db'), SERVICE_MIGRATIONS, { now })
-    return nodeStore(database, database, () => openLedger(join(dataDir, 'jobs.db'), { ...clock }))
+    return nodeStore(database, database, () => openLedger(join(dataDir, 'jobs.db'), { now }))
   }
   const { store } = place
   const database = await openSharedDatabase(store, SERVICE_MIGRATIONS, { prefix, now, logger })
-  const queue = { prefix: `${prefix}_queue`, patienceMs: QUEUE_PATIENCE_MS, ...(logger && { logger }), ...clock }
+  const queue = { prefix: `${prefix}_queue`, patienceMs: QUEUE_PATIENCE_MS, logger, now }
   return nodeStore(
     database.withPatience(ANSWER_PATIENCE_MS),
     untilEnd(database.withPatience(WORK_PATIENCE_MS), ending.signal),

@@ -12,13 +12,11 @@ import { type WebhookTarget, type WebhookTargets, webhookRequest } from './webho
 /** Simultaneous deliveries of this node. */
 const PARALLEL = 16
 
-export interface WebhookSenderOptions {
+interface WebhookSenderOptions {
   readonly outbox: Outbox
   readonly targets: WebhookTargets
   readonly settings: ServiceSettings['webhooks']
   readonly allowPrivateUrls: boolean
-  /** `http://127.0.0.1:PORT`: receivers of this process, exempt from the address guard. */
-  readonly ownReceivers: () => readonly string[]
   readonly logger: Logger
 }
 
@@ -27,6 +25,7 @@ export class WebhookSender {
   private readonly owner = newLeaseOwner()
   private readonly stopping = new AbortController()
   private readonly underWay = new Set<Promise<void>>()
+  private readonly trusted = new Set<string>()
   private timer: NodeJS.Timeout | undefined
   private claiming: Promise<void> | undefined
   private wanted = false
@@ -35,6 +34,11 @@ export class WebhookSender {
 
   start(): void {
     this.timer = setInterval(() => this.sendDue(), this.options.settings.pollMs)
+  }
+
+  /** Exempts a receiver of this process from the address guard. @param origin `http://127.0.0.1:PORT` */
+  trustReceiver(origin: string): void {
+    this.trusted.add(new URL(origin).origin)
   }
 
   /** Claims no more events and releases those in delivery. */
@@ -106,13 +110,13 @@ export class WebhookSender {
 
   /** @returns undefined if the receiver acknowledged with 2xx */
   private async send(event: OutgoingEvent, target: WebhookTarget): Promise<DeliveryFault | undefined> {
-    const { settings, allowPrivateUrls, ownReceivers } = this.options
+    const { settings, allowPrivateUrls } = this.options
     try {
       const request = webhookRequest(target, event.body, event.secret ?? target.secret)
       const answer = await withTimeLimit(settings.timeoutMs, this.stopping.signal, (signal) =>
         guardedRequest(request.url, {
           ...request,
-          allowPrivate: allowPrivateUrls || ownReceivers().includes(request.url.origin),
+          allowPrivate: allowPrivateUrls || this.trusted.has(request.url.origin),
           idleTimeoutMs: settings.timeoutMs,
           signal,
         }),

@@ -8,9 +8,9 @@ export interface EngineRequest {
   readonly media: MediaInfo
   /** Path that the engine writes. Its extension does not matter. */
   readonly output: string
-  readonly startSec?: number
-  readonly endSec?: number
-  readonly outputType?: OutputType
+  readonly startSec?: number | undefined
+  readonly endSec?: number | undefined
+  readonly outputType?: OutputType | undefined
   readonly signal: AbortSignal
   /** 0 … 100. */
   readonly onProgress: (percent: number) => void

@@ -16,12 +16,7 @@ export class FileService {
     private readonly queue: FileQueue,
   ) {}
 
-  register(
-    userId: string,
-    asked: { client_file_id: string; source_url?: string; startSec?: number | undefined; endSec?: number | undefined },
-  ): Promise<FileRecord> {
-    const { client_file_id: clientFileId, source_url: sourceUrl, startSec, endSec } = asked
-    const registration: Registration = { userId, clientFileId, sourceUrl, startSec, endSec }
+  register(registration: Registration): Promise<FileRecord> {
     return this.files.register(randomUUID(), registration)
   }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
 import type { ErrorCode, VoxmuxError } from '../../core/errors.js'
 import type { NodeStore } from '../store/open-node-store.js'
-import { FileQueue } from './file-queue.js'
+import { type FileQueue, fileQueue } from './file-queue.js'
 import { type FileRunContext, runFile } from './run-file.js'
 
 /** Faults of this machine's disk. Files wait until a person repairs it. */
@@ -27,7 +27,7 @@ export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOption
     if (DISK_FAULTS.has(error.code)) for (const listener of listeners) listener(error)
   }
   const context = { ...options, files, accounts, suspects: new PQueue({ concurrency: 1 }), onFault }
-  const queue = new FileQueue({
+  const queue = fileQueue({
     store: await nodeStore.jobs(),
     files: nodeStore.store.files,
     ...{ concurrency, pollMs, leaseMs, onFault, logger },

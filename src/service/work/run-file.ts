@@ -1,8 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type PQueue from 'p-queue'
-import type { FileErrorCode } from '../../contract/index.js'
-import { fileErrorCodeSchema, fileErrorInfo } from '../../contract/index.js'
+import { type FileErrorCode, fileErrorCodeSchema, fileErrorInfo } from '../../contract/index.js'
 import {
   errorReport,
   InterruptedError,
@@ -17,6 +16,7 @@ import { backoffMs } from '../../core/time.js'
 import { type HeldJob, isLeaseLost, leaseLost } from '../../ledger/index.js'
 import type { Limits } from '../../precheck/index.js'
 import { downloadSource } from '../download/download-source.js'
+import { fileError } from '../engine/file-error.js'
 import type { ServiceSettings } from '../service-settings.js'
 import type { FileStorage } from '../storage/file-storage.js'
 import type { Accounts } from '../store/accounts.js'
@@ -133,9 +133,9 @@ async function processClaimed(current: Attempt, context: FileRunContext, signal:
       input,
       media,
       output,
-      ...(file.startSec !== null && { startSec: file.startSec }),
-      ...(endSec !== undefined && { endSec }),
-      ...(file.outputType !== null && { outputType: file.outputType }),
+      startSec: file.startSec ?? undefined,
+      endSec,
+      outputType: file.outputType ?? undefined,
       signal: until,
       onProgress: (percent) => progress.tell(percent),
     })
@@ -213,11 +213,5 @@ function crashedTooOften({ crashes }: FileRecord): JobFailedError {
 }
 
 function fileFailure(code: FileErrorCode, file: FileRecord): JobFailedError {
-  const info = fileErrorInfo(code)
-  return new JobFailedError('ERR_FILE_FAILED', info.meaning, {
-    input: file.fileName,
-    errorCode: code,
-    errorName: info.name,
-    remedies: info.remedies,
-  })
+  return fileError(code, 'ERR_FILE_FAILED', fileErrorInfo(code).meaning, { input: file.fileName })
 }

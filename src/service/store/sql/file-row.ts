@@ -15,8 +15,7 @@ export function toFileRecord(row: Row): FileRecord {
   return {
     id: String(row.id),
     userId: String(row.user_id),
-    clientFileId: clientText(row.client_file_id),
-    fileName: clientText(row.file_name),
+    fileName: String(row.file_name).replaceAll(STORED_NUL, '\0'),
     sourceUrl: textOrNull(row.source_url),
     startSec: numberOrNull(row.start_sec),
     endSec: numberOrNull(row.end_sec),
@@ -32,16 +31,9 @@ export function toFileRecord(row: Row): FileRecord {
     claim: numberOrNull(row.working_claim),
     isQueued: row.queued === 1,
     outputExtension: textOrNull(row.output_extension),
-    inputDeletedMs: numberOrNull(row.input_deleted_ms),
     outputDeletedMs: numberOrNull(row.output_deleted_ms),
-    createdMs: Number(row.created_ms),
-    updatedMs: Number(row.updated_ms),
     endedMs: numberOrNull(row.ended_ms),
   }
-}
-
-function clientText(stored: Row[string] | undefined): string {
-  return String(stored).replaceAll(STORED_NUL, '\0')
 }
 
 function textOrNull(value: Row[string] | undefined): string | null {
