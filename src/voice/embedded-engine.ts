@@ -62,7 +62,7 @@ export async function createEmbeddedEngine(
     }),
     judge: async (block: Block): Promise<JudgedBlock> => {
       const probabilities: Float32Array[] = []
-      const judged = await judgeBlock(block, settings, gain, listenInto(probabilities), FRAME_SAMPLES)
+      const judged = await judgeBlock(block, settings, gain, listenInto(probabilities))
       return { ...judged, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
     // As {@link regenerate} measures it, so that both decide alike.

@@ -11,7 +11,7 @@ import { OwnGain } from '../restore/frame-gain.js'
 import type { PreparedChannel } from '../restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from '../restore/restore-block.js'
 import { BIN_HZ } from '../restore/spectral-change.js'
-import { FRAME_SAMPLES, Rnnoise } from '../rnnoise.js'
+import { Rnnoise } from '../rnnoise.js'
 import { framedModel, type SoundModel } from './onnx-frames.js'
 import { type OnnxModel, type OnnxWhole, onnxModelSchema } from './onnx-model.js'
 import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
@@ -44,7 +44,7 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
       probability: null,
     }),
     judge: async (block: Block): Promise<JudgedBlock> => {
-      const judged = await judgeBlock(block, settings, gain, listen, FRAME_SAMPLES)
+      const judged = await judgeBlock(block, settings, gain, listen)
       return { ...judged, probability: detectWithRnnoise(rnnoise, block) }
     },
     detect: async (block) => detectWithRnnoise(rnnoise, block),

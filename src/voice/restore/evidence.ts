@@ -1,10 +1,16 @@
 import type { EvidenceSettings } from './evidence-settings.js'
 import { slidingMax, slidingMean } from './sliding.js'
+import { smoothStep } from './smooth-step.js'
 
 /** Powers of one channel, frame by frame (mean squares, full scale 1). */
 export interface Evidence {
   readonly kept: Float64Array
   readonly removed: Float64Array
+}
+
+/** No power in any frame. */
+export function emptyEvidence(frames: number): Evidence {
+  return { kept: new Float64Array(frames), removed: new Float64Array(frames) }
 }
 
 /** Noise is judged against the voice of so long to both sides: a pause does not make a quiet room loud. */
@@ -35,8 +41,7 @@ export function strengthOf({ kept, removed }: Evidence, hopSec: number, settings
   const { cleanDb, noisyDb } = settings
   const asked = noise.map((power, i) => {
     const ratio = (power + SILENCE_POWER) / ((voice[i] ?? 0) + SILENCE_POWER * SILENCE_RATIO)
-    const x = Math.min(1, Math.max(0, (10 * Math.log10(ratio) - cleanDb) / (noisyDb - cleanDb)))
-    return x * x * (3 - 2 * x)
+    return smoothStep(10 * Math.log10(ratio), cleanDb, noisyDb)
   })
   return slidingMean(slidingMax(asked, frames(STRENGTH_HOLD_SEC)), frames(STRENGTH_FADE_SEC)).map(exact)
 }

@@ -1,4 +1,5 @@
 import { slidingMean } from './sliding.js'
+import { smoothStep } from './smooth-step.js'
 
 /** Channels are compared over so long to both sides. */
 const REACH_SEC = 0.5
@@ -39,9 +40,7 @@ export function likenessOf(
       const power = (meanOwn?.[i] ?? 0) * (meanRest?.[i] ?? 0)
       // A channel beside silence has nobody to differ from.
       if (power < 1e-18) return 1
-      const x = (Math.abs(meanCross?.[i] ?? 0) / Math.sqrt(power) - APART) / (TOGETHER - APART)
-      const clipped = Math.min(1, Math.max(0, x))
-      return clipped * clipped * (3 - 2 * clipped)
+      return smoothStep(Math.abs(meanCross?.[i] ?? 0) / Math.sqrt(power), APART, TOGETHER)
     })
   })
 }

@@ -2,6 +2,7 @@ import { bedsOf } from '../bed/beds-of.js'
 import type { Block } from '../block-plan.js'
 import type { JudgedBlock } from '../engine.js'
 import { roomStrength } from '../reverberation/room-strength.js'
+import { FRAME_SAMPLES } from '../rnnoise.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
@@ -115,27 +116,25 @@ function isAnywhere(strength: Float64Array): boolean {
 /**
  * How strongly {@link restoreBlock} would change a block if there were no bed, and how surely there is one.
  *
- * @param frameSamples length of the frames of the result
- * @returns each frame of the block itself, in the channel with the highest value: 0 … 1
+ * @returns each 10 ms of the block itself, in the channel with the highest value: 0 … 1
  */
 export async function judgeBlock(
   block: Block,
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
-  frameSamples: number,
 ): Promise<Pick<JudgedBlock, 'strength' | 'bed'>> {
   const { channels, innerStart, innerEnd } = block
   const prepared = prepare(block, gain)
   const changes = await findChanges(prepared, settings, gain, listen)
   const beds = bedsIn(prepared, changes)
   const rooms = prepared.map(({ whole, room }) => room && roomStrength(whole, room))
-  const length = Math.ceil((innerEnd - innerStart) / frameSamples)
-  const hopOf = (frame: number) => Math.round((innerStart + (frame + 0.5) * frameSamples) / HOP_SAMPLES)
+  const length = Math.ceil((innerEnd - innerStart) / FRAME_SAMPLES)
+  const hopOf = (frame: number) => Math.round((innerStart + (frame + 0.5) * FRAME_SAMPLES) / HOP_SAMPLES)
   return {
     strength: Float32Array.from({ length }, (_, frame) => {
-      const start = innerStart + frame * frameSamples
-      const isPrepared = prepared.some(({ whole }, c) => differs(whole, channels[c] ?? whole, start, frameSamples))
+      const start = innerStart + frame * FRAME_SAMPLES
+      const isPrepared = prepared.some(({ whole }, c) => differs(whole, channels[c] ?? whole, start, FRAME_SAMPLES))
       if (isPrepared) return 1
       const hop = hopOf(frame)
       const strengths = changes.flatMap(({ wet, rumble }, c) => [wet, rumble?.strength, rooms[c]])

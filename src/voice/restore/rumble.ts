@@ -1,4 +1,4 @@
-import { type Evidence, strengthOf } from './evidence.js'
+import { emptyEvidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC } from './spectral-change.js'
 
@@ -30,7 +30,7 @@ export function findRumble(channel: Float32Array): Rumble {
   low.reverse()
 
   const frames = framesOf(channel.length)
-  const evidence: Evidence = { kept: new Float64Array(frames), removed: new Float64Array(frames) }
+  const evidence = emptyEvidence(frames)
   for (let frame = 0; frame < frames; frame++) {
     const start = Math.max(0, (frame - 1) * HOP_SAMPLES)
     const end = Math.min(channel.length, (frame + 1) * HOP_SAMPLES)

@@ -1,5 +1,5 @@
 import FFT from 'fft.js'
-import type { Evidence } from './evidence.js'
+import { type Evidence, emptyEvidence } from './evidence.js'
 import type { FrameGain, FrameSums } from './frame-gain.js'
 import { addPair, splitPair } from './spectrum-pair.js'
 
@@ -198,10 +198,6 @@ class Track {
     }
     this.#starts.length = 0
   }
-}
-
-function emptyEvidence(frames: number): Evidence {
-  return { kept: new Float64Array(frames), removed: new Float64Array(frames) }
 }
 
 /** A frame's powers as mean squares of a channel. */

@@ -1,3 +1,4 @@
+import { smoothStep } from '../restore/smooth-step.js'
 import { LATE_PREDICTION, predictReverberation } from './late-reverberation.js'
 
 /** The bins that are examined: 250 Hz to 4 kHz, the band of every voice. */
@@ -46,8 +47,7 @@ export function reverberationEvidence(rows: readonly Float64Array[]): number {
     explained.map((each) => each[figure]).sort((a, b) => a - b)[Math.floor(rank * explained.length)] ?? 0
   if (ranked('all', 0.5) > TONAL_DB) return 0
   const db = Math.min(ranked('fall', 0.25), ranked('steepFall', 0.5))
-  const x = Math.min(1, Math.max(0, (db - DRY_DB) / (REVERBERANT_DB - DRY_DB)))
-  return x * x * (3 - 2 * x)
+  return smoothStep(db, DRY_DB, REVERBERANT_DB)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Evidence, strengthOf } from '../restore/evidence.js'
+import { emptyEvidence, strengthOf } from '../restore/evidence.js'
 import type { EvidenceSettings } from '../restore/evidence-settings.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC } from '../restore/spectral-change.js'
 
@@ -11,7 +11,7 @@ const ROOM_SETTINGS: EvidenceSettings = { cleanDb: -12, noisyDb: -9 }
 /** How far reverberation makes sound noisy: 0 … 1 by frame. @param sound 48 kHz @param change that removes it */
 export function roomStrength(sound: Float32Array, change: Float32Array): Float64Array {
   const frames = framesOf(sound.length)
-  const evidence: Evidence = { kept: new Float64Array(frames), removed: new Float64Array(frames) }
+  const evidence = emptyEvidence(frames)
   for (let i = 0; i < sound.length; i++) {
     const frame = Math.round(i / HOP_SAMPLES)
     const [own, removed] = [sound[i] ?? 0, change[i] ?? 0]
