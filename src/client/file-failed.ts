@@ -1,4 +1,4 @@
-import { FILE_ERROR_CODES, type FileErrorCode, fileErrorInfo } from '../contract/index.js'
+import { FILE_ERROR_CODES, fileErrorInfo } from '../contract/index.js'
 import { JobFailedError } from '../core/errors.js'
 import type { FileStatus } from './file-status.js'
 
@@ -7,18 +7,15 @@ export function fileFailed(fileId: string, status: FileStatus): JobFailedError {
   const isMissing = status.status === 'NotFound'
   const errorCode = status.errorCode === 0 ? (isMissing ? -11 : -1) : status.errorCode
   const code = isMissing ? 'ERR_NOT_FOUND' : 'ERR_FILE_FAILED'
-  if (!isListed(errorCode)) {
+  const listed = FILE_ERROR_CODES.find((known) => known === errorCode)
+  if (listed === undefined) {
     const message = `The service could not process file id ${fileId}: it reported error code ${errorCode}.`
     return new JobFailedError(code, message, {
       errorCode,
       remedies: ['Ask the operator of the service about this code. Its interface does not list it.'],
     })
   }
-  const { name: errorName, meaning, remedies } = fileErrorInfo(errorCode)
+  const { name: errorName, meaning, remedies } = fileErrorInfo(listed)
   const message = `The service could not process file id ${fileId}: ${meaning}`
   return new JobFailedError(code, message, { errorCode, errorName, remedies })
-}
-
-function isListed(code: number): code is FileErrorCode {
-  return (FILE_ERROR_CODES as readonly number[]).includes(code)
 }

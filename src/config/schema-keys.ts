@@ -60,11 +60,9 @@ function typeOf(schema: JsonSchema): string {
 }
 
 function range({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
-  const low = exclusiveMinimum === undefined ? minimum : undefined
-  // zod adds the limits of safe integers to every integer. They do not help a reader.
-  const high = maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum
   if (exclusiveMinimum !== undefined) return ` above ${exclusiveMinimum}`
-  if (low !== undefined && low > Number.MIN_SAFE_INTEGER && high !== undefined) return ` from ${low} to ${high}`
-  if (low !== undefined && low > Number.MIN_SAFE_INTEGER) return ` from ${low}`
-  return high === undefined ? '' : ` to ${high}`
+  // zod adds the limits of safe integers to every integer. They do not help a reader.
+  const low = minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? '' : ` from ${minimum}`
+  const high = maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? '' : ` to ${maximum}`
+  return `${low}${high}`
 }

@@ -12,19 +12,13 @@ export type RemoteTarget = { readonly kind: 'remote' } & ServiceAccess
 interface EmbeddedTarget {
   readonly kind: 'embedded'
 }
-/** A service that is chosen but not fully configured. Only a command that needs it fails. */
-interface IncompleteTarget {
-  readonly kind: 'incomplete'
-  /** Paths of the settings that are missing: `service.scope`. */
-  readonly missing: readonly string[]
-}
-/** Two services that are configured at once. A token of one must not go to the other. */
-interface MixedTarget {
-  readonly kind: 'mixed'
-  /** A sentence that names both configurations. */
-  readonly why: string
-}
-export type ServiceTarget = EmbeddedTarget | RemoteTarget | IncompleteTarget | MixedTarget
+export type ServiceTarget =
+  | EmbeddedTarget
+  | RemoteTarget
+  /** Chosen but without some settings, such as `service.scope`. Only a command that needs it fails. */
+  | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
+  /** Two services at once, as a sentence says. A token of one must not go to the other. */
+  | { readonly kind: 'mixed'; readonly why: string }
 
 const KEYS = serviceSchema.keyof().options
 /** The keys that identify a service and account. A secret alone may change. */

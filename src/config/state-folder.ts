@@ -9,15 +9,12 @@ import { thrownMessage } from '../core/thrown-message.js'
 /** For daemons without a home. The installer of the daemon creates it and makes the daemon's user its owner. */
 export const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'
 
-/** The default state folder and the reason for it. */
-interface DefaultStateFolder {
-  readonly path: string
-  /** A sentence for the user if it is not the usual folder, else null. */
-  readonly note: string | null
-}
-
-/** The default state folder: the user's data folder, else the system's. Others could plant files in a shared one. */
-export async function defaultStateFolder(dataFolder: string | null): Promise<DefaultStateFolder> {
+/**
+ * Chooses the default state folder: the user's data folder, else the system's. Others could plant files in a shared one.
+ *
+ * @returns its path, and a note for the user if it is not the usual folder
+ */
+export async function defaultStateFolder(dataFolder: string | null) {
   if (dataFolder !== null && (await canBeMade(dataFolder))) return { path: dataFolder, note: null }
   if (process.platform === 'win32') return { path: dataFolder ?? join('C:\\ProgramData', 'voxmux'), note: null }
   const why = dataFolder === null ? 'This user has no home folder' : `${dataFolder} is not writable`

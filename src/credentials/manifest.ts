@@ -1,13 +1,11 @@
 import { basename } from 'node:path'
+import type { CredentialsSettings } from '../config/index.js'
 import { voxmuxVersion } from '../core/version.js'
-
-/** The effect of a service on a voice, in the words of the IPTC. */
-type SourceType = 'algorithmicallyEnhanced' | 'compositeWithTrainedAlgorithmicMedia'
 
 /** Facts about an output that its Content Credentials state. */
 export interface SignedFacts {
   readonly output: string
-  readonly sourceType: SourceType
+  readonly sourceType: NonNullable<CredentialsSettings['sourceType']>
   /** Name and SHA-256 of the input; null if voxmux never had it. */
   readonly input: { readonly name: string; readonly sha256: string | null }
   readonly recipeHash: string

@@ -3,7 +3,7 @@ import { type ErrorReport, errorReport, toVoxmuxError } from '../core/errors.js'
 import { audioStreams } from '../media/index.js'
 import { checkFile } from '../pipeline/job/check-file.js'
 import { requireFreePlace } from '../pipeline/output/require-free-place.js'
-import { type PlanRequest, planJob } from '../pipeline/plan/plan-job.js'
+import { planJob } from '../pipeline/plan/plan-job.js'
 import { leastGapSec, noisyRanges } from '../pipeline/plan/ranges-to-send.js'
 import {
   flagsOfRequest,
@@ -17,13 +17,8 @@ import { describeTracks, subjectTrack } from '../precheck/index.js'
 /** Resolves the configuration with the settings of a job on top. */
 export type ConfigOf = (flags: Flags) => Promise<Config>
 
-interface AskedJob {
-  readonly config: Config
-  readonly request: PlanRequest
-}
-
 /** Reads a job of the page. @throws {UsageError} for a wrong setting */
-async function askedJob(value: unknown, configOf: ConfigOf, cwd: string): Promise<AskedJob> {
+async function askedJob(value: unknown, configOf: ConfigOf, cwd: string) {
   const [job] = readJobRequests([value]) as [JobRequestFile]
   const config = await configOf(flagsOfRequest(job))
   return { config, request: planRequestOfJob(job, config, { cwd, group: 'ui' }) }

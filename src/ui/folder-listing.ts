@@ -2,17 +2,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isMediaName } from '../pipeline/plan/expand-inputs.js'
 
-/** A folder as the page shows it. */
-interface FolderListing {
-  readonly path: string
-  /** Null for the root. */
-  readonly parent: string | null
-  /** Folders first, then media files, each in the order of their names. */
-  readonly entries: readonly FolderEntry[]
-  /** True if the folder has more entries than a page shows. */
-  readonly hasMore: boolean
-}
-
 interface FolderEntry {
   readonly name: string
   readonly path: string
@@ -23,8 +12,13 @@ interface FolderEntry {
 
 const MOST_ENTRIES = 1000
 
-/** Lists the folders and the media files of a folder, without the hidden ones. @throws the file system's error */
-export async function listFolder(wanted: string): Promise<FolderListing> {
+/**
+ * Lists the folders and then the media files of a folder by name, without the hidden ones.
+ *
+ * @returns what the page shows: the root has no parent, and `hasMore` tells that entries are left out
+ * @throws the file system's error
+ */
+export async function listFolder(wanted: string) {
   const path = resolve(wanted)
   const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort(byName)
   const found = await Promise.all(names.map((name) => entryOf(path, name)))

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -47,8 +46,8 @@ export const UI_ROUTES: readonly Route<UiParts>[] = [
   { method: 'GET', pattern: /^\/api\/folder$/, answer: answerFolder },
   { method: 'GET', pattern: /^\/api\/waveform$/, answer: answerWaveform },
   { method: 'POST', pattern: /^\/api\/upload$/, readsBody: true, answer: answerUpload },
-  { method: 'POST', pattern: /^\/api\/check$/, readsBody: true, answer: answerCheck },
-  { method: 'POST', pattern: /^\/api\/plan$/, readsBody: true, answer: answerPlan },
+  { method: 'POST', pattern: /^\/api\/check$/, readsBody: true, answer: viewOf(checkView) },
+  { method: 'POST', pattern: /^\/api\/plan$/, readsBody: true, answer: viewOf(planView) },
   { method: 'POST', pattern: /^\/api\/jobs$/, readsBody: true, answer: answerStart },
   { method: 'POST', pattern: /^\/api\/previews$/, readsBody: true, answer: answerPreview },
   {
@@ -60,7 +59,11 @@ export const UI_ROUTES: readonly Route<UiParts>[] = [
   { method: 'POST', pattern: new RegExp(`^${JOB}/folder$`), answer: withJob(answerOpenFolder) },
   { method: 'GET', pattern: new RegExp(`^${JOB}/output$`), answer: withJob(answerOutput) },
   { method: 'GET', pattern: new RegExp(`^${JOB}/comparison$`), answer: withJob(answerComparison) },
-  { method: 'GET', pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`), answer: withJob(answerMedia) },
+  {
+    method: 'GET',
+    pattern: new RegExp(`^${JOB}/comparison/${COMPARISON_FILE}$`),
+    answer: withJob((exchange, job) => sendComparedFile(exchange, comparedJob(job))),
+  },
 ]
 
 /** Responds with 404 if the job in the address does not exist. */
@@ -74,7 +77,7 @@ function withJob(answer: (exchange: UiExchange, job: UiJob) => void | Promise<vo
 /** A signal that fires when the page no longer waits for the response. */
 function whileOpen(response: ServerResponse): AbortSignal {
   const stop = new AbortController()
-  void once(response, 'close').then(() => stop.abort())
+  response.once('close', () => stop.abort())
   return stop.signal
 }
 
@@ -100,12 +103,9 @@ async function answerUpload({ request, response, query, uploadFolder }: UiExchan
   sendJson(response, 200, { path })
 }
 
-async function answerCheck({ request, response, configOf, cwd }: UiExchange): Promise<void> {
-  sendJson(response, 200, await checkView(await readJsonBody(request), configOf, cwd, whileOpen(response)))
-}
-
-async function answerPlan({ request, response, configOf, cwd }: UiExchange): Promise<void> {
-  sendJson(response, 200, await planView(await readJsonBody(request), configOf, cwd, whileOpen(response)))
+function viewOf(view: typeof checkView | typeof planView) {
+  return async ({ request, response, configOf, cwd }: UiExchange): Promise<void> =>
+    sendJson(response, 200, await view(await readJsonBody(request), configOf, cwd, whileOpen(response)))
 }
 
 async function answerStart({ request, response, board }: UiExchange): Promise<void> {
@@ -135,10 +135,6 @@ async function answerOutput({ request, response }: UiExchange, { output }: UiJob
 
 async function answerComparison(exchange: UiExchange, job: UiJob): Promise<void> {
   await sendComparison(exchange, comparedJob(job), `api/jobs/${job.id}/comparison`)
-}
-
-async function answerMedia(exchange: UiExchange, job: UiJob): Promise<void> {
-  await sendComparedFile(exchange, comparedJob(job))
 }
 
 function comparedJob(job: UiJob) {

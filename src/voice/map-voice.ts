@@ -1,9 +1,9 @@
 import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
+import type { DetectOptions } from './detect-voice.js'
 import type { JudgedBlock } from './engine.js'
 import { inOrder } from './in-order.js'
 import type { VoiceInput } from './regenerate.js'
 import { FRAME_SAMPLES } from './rnnoise.js'
-import type { VoicePool } from './voice-pool.js'
 import { VoiceTally } from './voice-tally.js'
 
 /** Voice and noise of a sound, second by second. The last second may be incomplete. */
@@ -18,15 +18,13 @@ export interface VoiceMap {
   readonly music: readonly number[]
 }
 
-interface MapVoiceOptions {
-  readonly pool: VoicePool
-  readonly signal?: AbortSignal | undefined
-}
-
 const FRAMES_PER_SEC = SAMPLE_RATE / FRAME_SAMPLES
 
 /** Maps the voice and the noise of a sound, without changing it. Errors as {@link VoicePool.judge}. */
-export async function mapVoice(input: VoiceInput, { pool, signal }: MapVoiceOptions): Promise<VoiceMap> {
+export async function mapVoice(
+  input: VoiceInput,
+  { pool, signal }: Pick<DetectOptions, 'pool' | 'signal'>,
+): Promise<VoiceMap> {
   const seconds = new Seconds()
   const blocks = cutBlocks(input.chunks, input.channelCount, pool.plan)
   const judge = (block: Block, stop: AbortSignal) => pool.judge(block, { signal: stop })

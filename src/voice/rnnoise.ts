@@ -20,13 +20,6 @@ interface RnnoiseModule {
   _rnnoise_process_frame(state: number, output: number, input: number): number
 }
 
-/** The model's output for one channel: aligned with the input (without the model's delay) and of its length. */
-interface RnnoiseResult {
-  readonly voice: Float32Array
-  /** Probability of voice (0 … 1) of each {@link FRAME_SAMPLES} of the input. */
-  readonly probability: Float32Array
-}
-
 /**
  * RNNoise 0.2 with its weights inside (the sync build of `@jitsi/rnnoise-wasm`).
  * One instance serves any number of channels, one after the other: each call of {@link run} has its own state.
@@ -51,8 +44,10 @@ export class Rnnoise {
    * makes of speech in noise differs by less than 0.1 dB.
    *
    * @param samples 48 kHz, full scale ±1
+   * @returns the voice in the input's place and of its length, and the probability of voice (0 … 1) of each
+   * {@link FRAME_SAMPLES}
    */
-  run(samples: Float32Array): RnnoiseResult {
+  run(samples: Float32Array) {
     const module = this.#module
     const frames = Math.ceil(samples.length / FRAME_SAMPLES)
     const voice = new Float32Array(samples.length)

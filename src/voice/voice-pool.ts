@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os'
+import PQueue from 'p-queue'
+import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, JobFailedError, UsageError } from '../core/errors.js'
 import type { Block, BlockPlan } from './block-plan.js'
 import { EMBEDDED_PLAN } from './embedded-engine.js'
@@ -19,13 +21,6 @@ interface BlockOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-interface Waiting {
-  readonly request: WorkerRequest
-  readonly signal: AbortSignal | undefined
-  readonly resolve: (answer: WorkerAnswer) => void
-  readonly reject: (error: unknown) => void
-}
-
 /**
  * Worker threads that run a voice engine. Threads start when they are first needed. One that crashes or hangs is
  * replaced at the next block. An idle pool never keeps the process alive. {@link close} ends them all.
@@ -36,15 +31,16 @@ export class VoicePool {
   readonly plan: BlockPlan = EMBEDDED_PLAN
   readonly size: number
   readonly #blockTimeoutMs: number
+  readonly #queue: PQueue
   readonly #idle: VoiceThread[] = []
   readonly #busy = new Set<VoiceThread>()
-  readonly #waiting: Waiting[] = []
   #closed = false
 
   constructor(options: VoicePoolOptions = {}) {
     this.spec = engineSpec.parse(options.engine ?? { kind: 'embedded' })
     this.size = Math.max(1, Math.floor(options.workers ?? availableParallelism()))
     this.#blockTimeoutMs = options.blockTimeoutMs ?? 600_000
+    this.#queue = new PQueue({ concurrency: this.size })
   }
 
   /**
@@ -82,7 +78,6 @@ export class VoicePool {
   /** Ends every thread; what is in work or waits fails with InterruptedError. */
   async close(): Promise<void> {
     this.#closed = true
-    for (const waiting of this.#waiting.splice(0)) waiting.reject(new InterruptedError('The voice engine was closed.'))
     await Promise.all([...this.#idle.splice(0), ...this.#busy].map((thread) => thread.end()))
   }
 
@@ -91,11 +86,7 @@ export class VoicePool {
   }
 
   async #ask(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerAnswer & { ok: true }> {
-    if (this.#closed) throw new InterruptedError('The voice engine was closed.')
-    const answer = await new Promise<WorkerAnswer>((resolve, reject) => {
-      this.#waiting.push({ request, signal, resolve, reject })
-      this.#next()
-    })
+    const answer = await this.#queue.add(() => this.#work(request, signal))
     if (answer.ok) return answer
     const remedies = answer.remedies
     if (answer.code) throw new UsageError(answer.code, answer.message, { remedies })
@@ -106,24 +97,16 @@ export class VoicePool {
     })
   }
 
-  #next(): void {
-    if (this.#busy.size >= this.size) return
-    const waiting = this.#waiting.shift()
-    if (!waiting) return
-    if (waiting.signal?.aborted) {
-      waiting.reject(new InterruptedError('Interrupted.', { cause: waiting.signal.reason }))
-      this.#next()
-      return
-    }
+  async #work(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerAnswer> {
+    if (this.#closed) throw new InterruptedError('The voice engine was closed.')
+    throwIfAborted(signal)
     const thread = this.#idle.pop() ?? new VoiceThread(this.spec)
     this.#busy.add(thread)
-    thread
-      .ask(waiting.request, { signal: waiting.signal, timeoutMs: this.#blockTimeoutMs })
-      .then(waiting.resolve, waiting.reject)
-      .finally(() => {
-        this.#busy.delete(thread)
-        if (thread.isAlive && !this.#closed) this.#idle.push(thread)
-        this.#next()
-      })
+    try {
+      return await thread.ask(request, { signal, timeoutMs: this.#blockTimeoutMs })
+    } finally {
+      this.#busy.delete(thread)
+      if (thread.isAlive && !this.#closed) this.#idle.push(thread)
+    }
   }
 }

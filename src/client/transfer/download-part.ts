@@ -2,7 +2,6 @@ import type { FileHandle } from 'node:fs/promises'
 import { statusFault } from '../exchange-json.js'
 import { HttpFault } from '../http-fault.js'
 import type { StreamAnswer } from '../transport.js'
-import { contentRange, rangeHeaders, validatorOf } from './download-range.js'
 import { badDownload, plainBytes } from './plain-bytes.js'
 import { HTML_TYPE } from './require-stored.js'
 import type { TransferContext, TransferOptions } from './upload-file.js'
@@ -168,4 +167,28 @@ function isText(head: Buffer): boolean {
 
 function webPage({ address }: StreamAnswer): HttpFault {
   return badDownload(`a web page instead of the file, from ${address}`)
+}
+
+/**
+ * Requests the rest of the same file if a part exists; `{}` requests the whole.
+ *
+ * @param validator see {@link validatorOf}. Without one, only the total length can be compared (Content-Range).
+ */
+function rangeHeaders(writtenBytes: number, validator: string | null): Record<string, string> {
+  if (writtenBytes === 0) return {}
+  const range = { range: `bytes=${writtenBytes}-` }
+  return validator === null ? range : { ...range, 'if-range': validator }
+}
+
+/** The validator of a response. A weak entity tag does not count. */
+function validatorOf(headers: StreamAnswer['headers']): string | null {
+  const { etag, 'last-modified': lastModified } = headers
+  if (etag && !etag.startsWith('W/')) return etag
+  return lastModified ?? null
+}
+
+/** Reads `bytes 5-9/10`; undefined for anything else, including an unknown total. */
+function contentRange(header: string | undefined) {
+  const match = /^bytes (\d+)-\d+\/(\d+)$/.exec(header ?? '')
+  return match ? { startByte: Number(match[1]), totalBytes: Number(match[2]) } : undefined
 }

@@ -7,7 +7,6 @@ import { type Logger, silentLogger } from '../../core/logger.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import type { FileStatus } from '../file-status.js'
 import { DeliveryOrder, statusOnTheWay } from './delivery-order.js'
-import { FileTurns } from './file-turns.js'
 import { readWebhook } from './webhook-request.js'
 
 const webhookReceiverOptionsSchema = z.strictObject({
@@ -48,7 +47,8 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
   const { wakes, onEvent, logger = silentLogger, ...values } = options
   const { secret, secretPosition, maxBodyBytes } = webhookReceiverOptionsSchema.parse(values)
   const order = new DeliveryOrder()
-  const turns = new FileTurns()
+  /** The last event of each file in work. */
+  const turns = new Map<string, Promise<void>>()
   let server: Server | undefined
 
   async function take(event: WebhookBody): Promise<void> {
@@ -61,14 +61,26 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
     wakes?.notify(message.fileId, statusOnTheWay(message))
   }
 
+  /** Takes an event after those of the same file, even if they failed: two could overtake each other. */
+  async function takeInTurn(event: WebhookBody): Promise<void> {
+    const { fileId } = event.message
+    const before = turns.get(fileId) ?? Promise.resolve()
+    const turn = before.catch(() => {}).then(() => take(event))
+    turns.set(fileId, turn)
+    try {
+      await turn
+    } finally {
+      if (turns.get(fileId) === turn) turns.delete(fileId)
+    }
+  }
+
   async function answer(request: IncomingMessage): Promise<number> {
     const reading = await readWebhook(request, { secret, secretPosition, maxBodyBytes })
     if ('refused' in reading) {
       logger.warn({ status: reading.refused, method: request.method }, 'A webhook was refused')
       return reading.refused
     }
-    const { body } = reading
-    await turns.take(body.message.fileId, () => take(body))
+    await takeInTurn(reading.body)
     return 204
   }
 

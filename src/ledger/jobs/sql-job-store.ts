@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Row, SqlValue, Statements, Transaction } from '../database/database.js'
-import { type Holder, thisHolder } from '../leases/holder.js'
+import type { Holder } from '../leases/holder.js'
 import { FREE_COLUMNS, freeDeadLeases, leaseLost } from '../leases/leases.js'
 import type { Job, JobState } from './job.js'
 import { heldJobOf } from './job-claims.js'
@@ -14,12 +14,12 @@ import { FREE_OUTPUT, takeOutput } from './taken-outputs.js'
 /** Dependencies of a store, mostly replaced in tests. */
 export interface StoreContext {
   readonly database: Database
-  /** Holder of new leases; default: this process. */
-  readonly holder?: Holder
+  /** Holder of new leases. */
+  readonly holder: Holder
 }
 
 /** A {@link JobStore} in SQL, for any number of processes. */
-export function sqlJobStore({ database, holder = thisHolder() }: StoreContext): JobStore {
+export function sqlJobStore({ database, holder }: StoreContext): JobStore {
   /** Changes a job that exists and has no holder. @returns false if there is none */
   const unlessHeld = async (id: string, change: (tx: Transaction) => Promise<unknown>): Promise<boolean> => {
     await freeDeadLeases(database, holder)

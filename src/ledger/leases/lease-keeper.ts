@@ -1,21 +1,15 @@
 import { TransientError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 
-interface LeaseKeeper {
-  /** Aborts when the lease is lost, with `ERR_LEASE_LOST` as reason, or when the parent aborts. */
-  readonly signal: AbortSignal
-  /** Renews at once. */
-  beat(): Promise<void>
-  stop(): void
-}
-
 /**
  * Renews a lease three times in its lifetime. If a renewal fails for another reason (a busy database, a full disk), the
  * next beat retries it. Nobody else gets the lease before it expires.
  *
  * @param renew throws `ERR_LEASE_LOST` when another process has the lease
+ * @returns a signal that aborts when the lease is lost (the reason is `ERR_LEASE_LOST`) or the parent aborts, `beat` to
+ * renew at once, and `stop`
  */
-export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal): LeaseKeeper {
+export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal) {
   const { controller, signal, release } = linkedAbort(parent)
   let stopped = false
   const beat = async () => {

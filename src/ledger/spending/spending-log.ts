@@ -10,11 +10,6 @@ interface DaySpending {
   readonly reservedSec: number
 }
 
-interface SpendingLimit {
-  /** Null: no limit. */
-  readonly maxSecondsPerDay: number | null
-}
-
 /** Number of days in which a reservation is committed or released. */
 const OPEN_DAYS = 4
 const DAY_MS = 24 * 3600 * 1000
@@ -27,8 +22,12 @@ export class SpendingLog {
     this.#database = database
   }
 
-  /** Reserves seconds, or nothing. @throws {PrecheckError} `ERR_SPENDING_LIMIT` if the day's limit is too small */
-  async reserve(id: string, sec: number, { maxSecondsPerDay }: SpendingLimit): Promise<void> {
+  /** Reserves seconds, or nothing. Null: no limit. @throws {PrecheckError} `ERR_SPENDING_LIMIT` if the day's limit is too small */
+  async reserve(
+    id: string,
+    sec: number,
+    { maxSecondsPerDay }: { readonly maxSecondsPerDay: number | null },
+  ): Promise<void> {
     if (maxSecondsPerDay === null) return this.#reserveAny(id, sec)
     await this.#database.transaction(async (tx) => {
       const known = await tx.get('SELECT committed FROM spending WHERE id = ?', [id])

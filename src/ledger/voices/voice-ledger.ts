@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Row, SqlValue, Statements, Transaction } from '../database/database.js'
 import { DEFAULT_LEASE_MS } from '../jobs/job-store.js'
 import type { StoreContext } from '../jobs/sql-job-store.js'
-import { type Holder, thisHolder } from '../leases/holder.js'
+import type { Holder } from '../leases/holder.js'
 import { FREE, freeDeadLeases, leaseLost, newLease, requestLease } from '../leases/leases.js'
 import {
   KEEP_VOICES_MS,
@@ -36,7 +36,7 @@ export class VoiceLedger {
 
   constructor({
     database,
-    holder = thisHolder(),
+    holder,
     keepVoicesMs = KEEP_VOICES_MS,
   }: StoreContext & { readonly keepVoicesMs?: number | undefined }) {
     this.#database = database

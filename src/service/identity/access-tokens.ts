@@ -5,14 +5,6 @@ import type { ApiKey } from '../store/key-records.js'
 import type { ServiceIdentity } from '../store/service-store.js'
 import type { SigningKeys } from './signing-keys.js'
 
-/** The key that a token was issued to, and that key's user. */
-interface TokenSubject {
-  readonly clientId: string
-  readonly userId: string
-  /** Creation of the secret with which the token was requested, in Unix ms: {@link ApiKey.createdMs} at that time. */
-  readonly secretMs: number
-}
-
 /** Claim with the creation time of the key's secret. `iat` counts seconds, perhaps on another node's clock. */
 const SECRET_TIME_CLAIM = 'secret_ms'
 
@@ -50,8 +42,12 @@ export class AccessTokens {
       .sign(privateKey)
   }
 
-  /** @throws TokenRefused */
-  async verify(token: string): Promise<TokenSubject> {
+  /**
+   * @returns the key that the token was issued to, that key's user, and `secretMs`: {@link ApiKey.createdMs} when the
+   * token was requested
+   * @throws TokenRefused
+   */
+  async verify(token: string) {
     const payload = await this.signed(token)
     // Any node of this folder may have issued it, on any port. Nodes share only the tenant.
     const ours = payload.iss?.endsWith(`/${this.identity.tenantId}/v2.0`) && payload.tid === this.identity.tenantId

@@ -6,11 +6,6 @@ import { type Authenticator, outsideAuthenticator, ownAuthenticator } from './au
 import { OutsideTokens } from './outside-tokens.js'
 import { SigningKeys } from './signing-keys.js'
 
-/** The identity provider of a node, and the check of the tokens that its API accepts. */
-interface NodeIdentity extends IdentityProvider {
-  readonly authenticator: Authenticator
-}
-
 /** Tells programs apart, and issues their tokens. */
 export interface IdentityProvider {
   readonly identity: ServiceIdentity
@@ -19,11 +14,11 @@ export interface IdentityProvider {
   readonly tokens: AccessTokens
 }
 
-/** Opens the identity that all nodes of a store share. */
+/** Opens the identity that all nodes of a store share, with the check of the tokens that the API accepts. */
 export async function openNodeIdentity(
   store: ServiceStore,
   { outside, keyRotationSec }: ServiceSettings['identity'],
-): Promise<NodeIdentity> {
+): Promise<IdentityProvider & { readonly authenticator: Authenticator }> {
   const identity = await readIdentity(store)
   const apiKeys = new ApiKeys(store.keys)
   const signingKeys = new SigningKeys(store.signingKeys, keyRotationSec * 1000)

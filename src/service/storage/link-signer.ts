@@ -5,9 +5,6 @@ export type LinkGrant =
   | { readonly kind: 'upload'; readonly fileId: string }
   | { readonly kind: 'download'; readonly fileId: string; readonly extension: string; readonly name: string }
 
-/** Why a link is refused. */
-type LinkFault = 'unknown' | 'forged' | 'expired'
-
 /**
  * Signs and reads the storage links of the local back end.
  *
@@ -26,8 +23,8 @@ export class LinkSigner {
     return `${path}?${query}`
   }
 
-  /** The permission that the address grants now. */
-  read(address: URL): LinkGrant | LinkFault {
+  /** The permission that the address grants now, or why it grants none. */
+  read(address: URL): LinkGrant | 'unknown' | 'forged' | 'expired' {
     const grant = grantOf(address)
     if (!grant) return 'unknown'
     const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']

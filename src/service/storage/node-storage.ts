@@ -2,7 +2,6 @@ import { listenServer, type ServicePorts, storagePortTaken, withoutSlash } from 
 import type { ServiceOptions } from '../service-handle.js'
 import type { ServiceStore } from '../store/service-store.js'
 import { azureStorage } from './azure-storage.js'
-import type { FileStorage } from './file-storage.js'
 import { type LocalStorage, type LocalStorageOptions, localStorage } from './local-storage.js'
 import { requireSharedFolder } from './shared-folder.js'
 
@@ -12,18 +11,13 @@ interface NodeStorageParts extends Omit<LocalStorageOptions, 'dataDir' | 'mayUpl
   readonly ports: ServicePorts
 }
 
-interface NodeStorage {
-  readonly storage: FileStorage
-  /** Address of the links; empty for Azure, which has its own. */
-  readonly storageUrl: string
-}
-
 /**
  * Opens the storage of a node, and makes its own one listen.
  *
+ * @returns the storage and the address of its links, which is empty for Azure
  * @throws {UsageError} `ERR_PORT_TAKEN`, `ERR_STORAGE_NOT_SHARED`, `ERR_AZURE_MISSING`
  */
-export async function openNodeStorage(options: ServiceOptions, parts: NodeStorageParts): Promise<NodeStorage> {
+export async function openNodeStorage(options: ServiceOptions, parts: NodeStorageParts) {
   const { dataDir, azure } = options
   const { store, ports, ...rest } = parts
   if (azure) return { storage: await azureStorage({ ...azure, dataDir, links: rest.links }), storageUrl: '' }

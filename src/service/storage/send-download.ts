@@ -45,19 +45,8 @@ export async function sendDownload(
   else await pipeline(file.createReadStream({ ...range, autoClose: false }), response)
 }
 
-interface ByteRange {
-  readonly start: number
-  /** Inclusive. */
-  readonly end: number
-}
-
-/** The requested range; undefined for the whole file. A server may answer several ranges with the whole file. */
-function askedRange(
-  request: IncomingMessage,
-  size: number,
-  etag: string,
-  mtime: Date,
-): ByteRange | 'outside' | undefined {
+/** The requested range, both ends included; undefined for the whole file, which may also answer several ranges. */
+function askedRange(request: IncomingMessage, size: number, etag: string, mtime: Date) {
   // Azure's client uses its own header, which overrides the standard one.
   const header = request.headers['x-ms-range'] ?? request.headers.range
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(String(header ?? '')) ?? []

@@ -31,8 +31,6 @@ interface UploadBounds {
   readonly assertOpen: () => Promise<void>
 }
 
-type JoinBounds = UploadBounds & { readonly signal: AbortSignal }
-
 /**
  * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that one
  * listing gives the total, whichever process received the blocks.
@@ -77,7 +75,12 @@ export class StagedBlocks {
    * @param bounds its signal stops the join when the client has disconnected
    * @throws {StorageFault} `BlockListTooLong`, `InvalidBlockList`, `RequestBodyTooLarge`
    */
-  async join(fileId: string, ids: readonly string[], target: string, bounds: JoinBounds) {
+  async join(
+    fileId: string,
+    ids: readonly string[],
+    target: string,
+    bounds: UploadBounds & { readonly signal: AbortSignal },
+  ) {
     if (ids.length > MOST_BLOCKS) throw new StorageFault('BlockListTooLong')
     const folder = this.#folderOf(fileId)
     const before = this.#joining.get(folder) ?? Promise.resolve()

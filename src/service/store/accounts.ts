@@ -14,14 +14,6 @@ export interface ServiceUser {
 /** Name of the default account of the embedded service and of `portal`. */
 export const LOCAL_ACCOUNT = 'local'
 
-/** Files and sound of a user since a time. Deleted records do not count. */
-interface Usage {
-  readonly files: number
-  readonly failed: number
-  /** Seconds of sound that were charged. */
-  readonly chargedSec: number
-}
-
 /** The account name of an external subject. */
 function outsideName(subject: string): string {
   return `outside ${subject}`
@@ -102,8 +94,12 @@ export class Accounts {
     await this.#database.run('UPDATE user SET credits_ms = ? WHERE id = ?', [creditsMs(creditsSec), userId])
   }
 
-  /** @param sinceMs time of registration of the first file, in Unix milliseconds */
-  async usage(userId: string, sinceMs: number): Promise<Usage> {
+  /**
+   * Counts the files, the failed ones and the charged seconds of a user. Deleted records do not count.
+   *
+   * @param sinceMs time of registration of the first file, in Unix milliseconds
+   */
+  async usage(userId: string, sinceMs: number) {
     const row = await this.#database.get(
       `SELECT COUNT(*) AS files, SUM(CASE WHEN error_code <> 0 THEN 1 ELSE 0 END) AS failed, SUM(charged_ms) AS charged
        FROM file WHERE user_id = ? AND created_ms >= ?`,

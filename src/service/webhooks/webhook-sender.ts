@@ -108,8 +108,8 @@ export class WebhookSender {
     return settle({ outcome: 'failed', againInMs }, fault.reason)
   }
 
-  /** @returns undefined if the receiver acknowledged with 2xx */
-  private async send(event: OutgoingEvent, target: WebhookTarget): Promise<DeliveryFault | undefined> {
+  /** @returns undefined if the receiver acknowledged with 2xx, else the fault, which is final if a retry cannot help */
+  private async send(event: OutgoingEvent, target: WebhookTarget) {
     const { settings, allowPrivateUrls } = this.options
     try {
       const request = webhookRequest(target, event.body, event.secret ?? target.secret)
@@ -130,12 +130,6 @@ export class WebhookSender {
       return { reason: faultReason(error), final: error instanceof PrivateAddressError }
     }
   }
-}
-
-interface DeliveryFault {
-  readonly reason: string
-  /** True if a retry cannot help. */
-  readonly final: boolean
 }
 
 function faultReason(error: unknown): string {

@@ -9,15 +9,6 @@ import type { FileRecord } from '../store/file-record.js'
 /** A file that is decoded this far beyond the credits costs more than these, even when rounded to a millisecond. */
 const SURELY_MORE_SEC = 0.01
 
-/** Facts about a file, measured instead of read from its header. */
-interface JudgedInput {
-  readonly media: MediaInfo
-  /** Charged sound that will be processed, in milliseconds. */
-  readonly soundMs: number
-  /** End of the part in seconds; undefined if the part ends with the file. */
-  readonly endSec: number | undefined
-}
-
 interface JudgeOptions {
   readonly limits: Limits
   /** Seconds that the user may still have processed; null: unlimited. Decoding stops after them. */
@@ -28,13 +19,14 @@ interface JudgeOptions {
 /**
  * Checks a file against the limits and measures its sound, before it is charged or processed.
  *
+ * @returns its facts, the charged milliseconds of sound, and the end of the part in seconds unless it ends with the file
  * @throws {PrecheckError | JobFailedError} with the file error code of the fault (-2 … -18)
  */
 export async function judgeInput(
   input: string,
   file: Pick<FileRecord, 'startSec' | 'endSec' | 'outputType'>,
   options: JudgeOptions,
-): Promise<JudgedInput> {
+) {
   const { limits, creditsSec, signal } = options
   const media = await probe(input, { signal })
   requireTaken(media, null, limits)

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import PQueue from 'p-queue'
 import type { ErrorCode, VoxmuxError } from '../../core/errors.js'
 import type { NodeStore } from '../store/open-node-store.js'
-import { type FileQueue, fileQueue } from './file-queue.js'
+import { fileQueue } from './file-queue.js'
 import { type FileRunContext, runFile } from './run-file.js'
 
 /** Faults of this machine's disk. Files wait until a person repairs it. */
@@ -10,15 +10,12 @@ const DISK_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['ERR_DISK_FULL', 'E
 
 type NodeWorkOptions = Omit<FileRunContext, 'files' | 'accounts' | 'suspects' | 'onFault'>
 
-/** The processing of accepted files on a node. */
-interface NodeWork {
-  readonly queue: FileQueue
-  /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */
-  onDiskFault(listener: (error: VoxmuxError) => void): void
-}
-
-/** Opens the queue of accepted files. It claims none before its start. */
-export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOptions): Promise<NodeWork> {
+/**
+ * Opens the queue of accepted files. It claims none before its start.
+ *
+ * @returns the queue, and what calls a listener when this node cannot go on because its disk is full or fails
+ */
+export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOptions) {
   const { files, accounts } = nodeStore.workStore
   const { settings, logger } = options
   const { concurrency = availableParallelism(), pollMs, leaseMs } = settings.work
@@ -33,5 +30,5 @@ export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOption
     ...{ concurrency, pollMs, leaseMs, onFault, logger },
     run: (held) => runFile(held, context),
   })
-  return { queue, onDiskFault: (listener) => void listeners.add(listener) }
+  return { queue, onDiskFault: (listener: (error: VoxmuxError) => void) => void listeners.add(listener) }
 }

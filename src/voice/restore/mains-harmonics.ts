@@ -11,18 +11,14 @@ const MOST_OFFSET_HZ = 0.5
 /** Weaker lines, 30 dB under the strongest, may be traces of another tone. */
 const LEAST_LINE = 1e-3
 
-/** The steady harmonics of one mains frequency. */
-interface Harmonics {
-  /** The fundamental, measured. */
-  readonly frequencyHz: number
-  /** From the lowest to the highest; empty if there are none. */
-  readonly tones: readonly Tone[]
-  /** Mean square of all of them. */
-  readonly power: number
-}
-
-/** Finds the steady harmonics of the mains up to 1.2 kHz. @param low at 4 kHz @param weights of each segment */
-export function findHarmonics(low: Float32Array, nominalHz: number, weights: Float64Array): Harmonics {
+/**
+ * Finds the steady harmonics of the mains up to 1.2 kHz.
+ *
+ * @param low at 4 kHz
+ * @param weights of each segment
+ * @returns the measured fundamental, the tones from the lowest to the highest, and the mean square of all of them
+ */
+export function findHarmonics(low: Float32Array, nominalHz: number, weights: Float64Array) {
   const offsetHz = offsetOf(low, nominalHz, weights)
   const frequencyHz = nominalHz + offsetHz
   const steady: { tone: Tone; power: number }[] = []
