@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, stat, symlink } from 'node:fs/promises'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -48,6 +48,18 @@ describe('an upload link', () => {
     expect(new URL(file_upload_link).origin).not.toBe(new URL(service.baseUrl).origin)
     expect(file_upload_expiry).toBeGreaterThan(Date.now() / 1000 + 3500)
     expect((await client.upload(file_upload_link, 'a')).status).toBe(201)
+  })
+
+  it('is not said to be unused if the disk cannot tell', async () => {
+    const service = await withService({ engine: plainEngine })
+    const { register, post } = await apiClient(service)
+    const { file_id } = await register('a.wav')
+    const input = inputOf(service.dataDir, file_id)
+    await mkdir(dirname(input), { recursive: true })
+    // The file system answers a link to itself with another error than that it does not exist.
+    await symlink(input, input)
+    const answer = await post('startProcess', { file_id, options: { model: 'regen_v1' } })
+    expect(answer.status).toBe(500)
   })
 
   it('takes what Azure’s own client sends: in one piece and in blocks', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
 import { makeDurableFolder } from '../../core/make-folder.js'
 import { syncFile, syncFolder } from '../../core/sync-folder.js'
+import { ifMissing } from './if-missing.js'
 import { StagedBlocks } from './staged-blocks.js'
 import { PART, type WriteOptions, writeWhole } from './write-whole.js'
 
@@ -44,7 +45,7 @@ export class FileFolder {
   }
 
   async inputSize(fileId: string): Promise<number | undefined> {
-    return sizeOf(this.inputPath(fileId))
+    return (await stat(this.inputPath(fileId)).catch(ifMissing(undefined)))?.size
   }
 
   /** Moves a finished file to its place. */
@@ -96,11 +97,6 @@ export class FileFolder {
     await makeDurableFolder(folder, 0o700)
     return folder
   }
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  return found?.size
 }
 
 async function namesIn(folder: string): Promise<string[]> {

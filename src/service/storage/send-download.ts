@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { contentDisposition, mediaTypeOf } from './file-storage.js'
+import { ifMissing } from './if-missing.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
 /** A file on disk to send, and the name that a browser gives it. */
@@ -18,9 +19,8 @@ export async function sendDownload(
   source: FileToSend,
 ): Promise<void> {
   // Keep the file open: a deletion in the meantime removes the name, not the bytes that are being sent.
-  await using file = await open(source.path, 'r').catch((cause: unknown) => {
-    throw new StorageFault('BlobNotFound', { cause })
-  })
+  await using file = await open(source.path, 'r').catch(ifMissing(undefined))
+  if (!file) throw new StorageFault('BlobNotFound')
   const { size, mtime } = await file.stat()
   const etag = `"${size.toString(16)}-${mtime.getTime().toString(16)}"`
   const range = askedRange(request, size, etag, mtime)

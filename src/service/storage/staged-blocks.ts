@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { makeDurableFolder } from '../../core/make-folder.js'
+import { ifMissing } from './if-missing.js'
 import { StorageFault } from './storage-answers.js'
 import { writeWhole } from './write-whole.js'
 
@@ -109,7 +110,7 @@ export class StagedBlocks {
 /** The blocks of a folder by the hash of their id. */
 async function blocksIn(folder: string): Promise<ReadonlyMap<string, Block>> {
   const blocks = new Map<string, Block>()
-  for (const name of await readdir(folder).catch(() => [])) {
+  for (const name of await readdir(folder).catch(ifMissing([]))) {
     const [, hash, size] = /^([0-9a-f]{64})-(\d+)$/.exec(name) ?? []
     if (hash !== undefined) blocks.set(hash, { path: join(folder, name), sizeBytes: Number(size) })
   }

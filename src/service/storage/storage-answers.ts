@@ -28,11 +28,8 @@ export type StorageFaultCode = keyof typeof FAULTS
 
 /** A refused upload or download. */
 export class StorageFault extends Error {
-  constructor(
-    readonly code: StorageFaultCode,
-    options?: ErrorOptions,
-  ) {
-    super(FAULTS[code][1], options)
+  constructor(readonly code: StorageFaultCode) {
+    super(FAULTS[code][1])
   }
 }
 
