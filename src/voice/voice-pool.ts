@@ -103,7 +103,7 @@ export class VoicePool {
     const thread = this.#idle.pop() ?? new VoiceThread(this.spec)
     this.#busy.add(thread)
     try {
-      return await thread.ask(request, { signal, timeoutMs: this.#blockTimeoutMs })
+      return await thread.ask(request, this.#blockTimeoutMs, signal)
     } finally {
       this.#busy.delete(thread)
       if (thread.isAlive && !this.#closed) this.#idle.push(thread)

@@ -6,11 +6,6 @@ import { InterruptedError, JobFailedError } from '../core/errors.js'
 import type { EngineSpec } from './engine-spec.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 
-interface AskOptions {
-  readonly signal: AbortSignal | undefined
-  readonly timeoutMs: number
-}
-
 /**
  * One worker thread and the request it works on. A thread that crashes, is interrupted or takes too long is dead
  * afterwards. A model cannot be stopped in the middle of a block in any other way.
@@ -36,7 +31,7 @@ export class VoiceThread {
   }
 
   /** Sends a request (its samples are handed over) and waits for the answer. One at a time. */
-  ask(request: WorkerRequest, { signal, timeoutMs }: AskOptions): Promise<WorkerAnswer> {
+  ask(request: WorkerRequest, timeoutMs: number, signal: AbortSignal | undefined): Promise<WorkerAnswer> {
     const worker = this.#worker
     return new Promise<WorkerAnswer>((resolve, reject) => {
       const fail = (error: Error) => {
