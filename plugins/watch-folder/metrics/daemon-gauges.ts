@@ -1,15 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { SpendingLog } from '../../../src/ledger/index.js'
-import type { DaemonView } from '../daemon-view.js'
-import { type ShownJobs, withinPatience } from '../dashboard/shown-jobs.js'
-
-/** The sources of the gauges. They are read at every scrape. */
-export interface GaugeSources {
-  readonly version: string
-  readonly jobs: Pick<ShownJobs, 'counts' | 'pauses'>
-  readonly spending: Pick<SpendingLog, 'spent'>
-  readonly daemon: DaemonView
-}
+import { withinPatience } from '../dashboard/shown-jobs.js'
+import type { GaugeSources } from './gauge-sources.js'
 
 /** Adds the gauges of jobs, spending, folders and pauses, read at every scrape; without the first two while the store is away. */
 export function addDaemonGauges(registry: Registry, { version, jobs, spending, daemon }: GaugeSources): void {
@@ -59,6 +50,6 @@ function gaugesOf(registry: Registry) {
       this.reset()
       return fill(this)
     }
-    new Gauge({ name, help, labelNames, registers: [registry], collect })
+    new Gauge({ ...{ name, help, labelNames }, registers: [registry], collect })
   }
 }

@@ -2,7 +2,8 @@ import { performance } from 'node:perf_hooks'
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { TrafficMeter } from '../../../src/client/index.js'
 import type { JobEvent, Stage } from '../../../src/pipeline/events.js'
-import { addDaemonGauges, type GaugeSources } from './daemon-gauges.js'
+import { addDaemonGauges } from './daemon-gauges.js'
+import type { GaugeSources } from './gauge-sources.js'
 
 /** A two-hour film over a slow line falls into the upper half. */
 const STAGE_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 1800, 7200]
