@@ -12,7 +12,7 @@ import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
 import { isWebAddress } from '../../pipeline/web-address.js'
 import { flagsOf, RUN_OPTIONS, type RunArguments, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { inRuntime } from '../in-runtime.js'
+import { commandRuntime } from '../command-runtime.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { type FileLine, fileLine } from '../output/file-line.js'
@@ -82,17 +82,16 @@ async function regenerate(
   }
   const startedMs = performance.now()
   const reporter = createReporter(output, args.progress, pipeLine(pipes), requests.length)
-  return inRuntime(config, reporter, { signal }, async (pipeline) => {
-    const { concurrency } = config
-    const outcomes = await runJobs(requests, pipeline, { signal, concurrency, onEvent: reporter.report })
-    reporter.stop()
-    const text = pipes.toStdout ? '' : summary(outcomes, performance.now() - startedMs)
-    if (text) output.note(text)
-    if (!pipes.toStdout) await ending(outcomes, args, context)
-    const exitCode = exitCodeOf(outcomes)
-    output.result({ exitCode, files: outcomes.map(({ event }) => event) })
-    return exitCode
-  })
+  await using runtime = await commandRuntime(config, reporter, { signal })
+  const { concurrency } = config
+  const outcomes = await runJobs(requests, runtime.context, { signal, concurrency, onEvent: reporter.report })
+  reporter.stop()
+  const text = pipes.toStdout ? '' : summary(outcomes, performance.now() - startedMs)
+  if (text) output.note(text)
+  if (!pipes.toStdout) await ending(outcomes, args, context)
+  const exitCode = exitCodeOf(outcomes)
+  output.result({ exitCode, files: outcomes.map(({ event }) => event) })
+  return exitCode
 }
 
 /** Opens the report if it is asked for. Otherwise tells a person in a terminal what to do next. */

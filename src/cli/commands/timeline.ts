@@ -11,7 +11,7 @@ import {
   withOptions,
 } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { inRuntime } from '../in-runtime.js'
+import { commandRuntime } from '../command-runtime.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createReporter } from '../output/reporter.js'
@@ -51,17 +51,16 @@ export const command = defineCommand({
       }
       const reporter = createReporter(output, args.progress)
       reporter.note(timelineText(plan, isFree))
-      return await inRuntime(config, reporter, { signal }, async (pipeline) => {
-        const { concurrency } = config
-        const onEvent = reporter.report
-        const { event, files } = await regenerateTimeline(plan, pipeline, { signal, concurrency, onEvent })
-        reporter.stop()
-        const exitCode = exitCodeOf(files)
-        const paidSec = files.reduce((sum, { receipt }) => sum + (receipt ? paidSecOf(receipt) : 0), 0)
-        if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
-        output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
-        return exitCode
-      })
+      await using runtime = await commandRuntime(config, reporter, { signal })
+      const { concurrency } = config
+      const onEvent = reporter.report
+      const { event, files } = await regenerateTimeline(plan, runtime.context, { signal, concurrency, onEvent })
+      reporter.stop()
+      const exitCode = exitCodeOf(files)
+      const paidSec = files.reduce((sum, { receipt }) => sum + (receipt ? paidSecOf(receipt) : 0), 0)
+      if (exitCode === 0) output.note(`${formatTime(paidSec)} sent of ${formatTime(plan.shotSec)} shot`)
+      output.result({ exitCode, files: [...files.map((file) => file.event), event], main: event })
+      return exitCode
     } finally {
       await plan.bundle?.release()
     }

@@ -11,7 +11,7 @@ import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
 import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../arguments/watch-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
-import { inRuntime } from '../in-runtime.js'
+import { commandRuntime } from '../command-runtime.js'
 import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
@@ -47,43 +47,42 @@ export const command = defineCommand({
     )
     const metrics = new Metrics()
     const client = { meter: metrics.meter }
-    return inRuntime(config, reporter, { signal, client, ending: withinSeconds }, async (pipeline) => {
-      const tally = new WatchTally()
-      let side: OperatorSide | undefined
-      const { dashboard, webhookSecret: secret = null } = config.watch
-      const daemon = new WatchDaemon({
-        ...{ context: pipeline, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
-        concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
-        waitsForFolders: !args.once,
-        notices: { secret, dashboardUrl: () => dashboard?.publicUrl ?? side?.url ?? null },
-      })
-      daemon.subscribe((event) => {
-        if (event.event !== 'file' && event.event !== 'progress') return
-        if (event.event === 'file' && args.once) tally.add(event)
-        // Programs get only the final events: a deferred file has not ended.
-        if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
-      })
-      try {
-        await loadAhead(pipeline)
-        const { jobs, spending } = pipeline
-        side = await openOperatorSide({
-          ...{ daemon, metrics, jobs, spending, logger, env: context.env },
-          ...{ stateDir: config.stateDir, version: voxmuxVersion() },
-          dashboard: dashboardOf(config, args.port),
-          sourcesOf: (job) => sourcesOf(job, folders),
-        })
-        const left = await watchToTheEnd({ daemon, side, config, folders, jobs, logger }, args, context)
-        reporter.stop()
-        const result = args.once
-          ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, left]), files: tally.files }
-          : { exitCode: daemonExitCode(signal), counts: reporter.counts }
-        output.result(result)
-        return result.exitCode
-      } finally {
-        await withinSeconds(daemon.stop())
-        await side?.close()
-      }
+    await using runtime = await commandRuntime(config, reporter, { signal, client, ending: withinSeconds })
+    const tally = new WatchTally()
+    let side: OperatorSide | undefined
+    const { dashboard, webhookSecret: secret = null } = config.watch
+    const daemon = new WatchDaemon({
+      ...{ context: runtime.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
+      concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
+      waitsForFolders: !args.once,
+      notices: { secret, dashboardUrl: () => dashboard?.publicUrl ?? side?.url ?? null },
     })
+    daemon.subscribe((event) => {
+      if (event.event !== 'file' && event.event !== 'progress') return
+      if (event.event === 'file' && args.once) tally.add(event)
+      // Programs get only the final events: a deferred file has not ended.
+      if (!output.json || (event.event === 'file' && event.status !== 'pending')) reporter.report(event)
+    })
+    try {
+      await loadAhead(runtime.context)
+      const { jobs, spending } = runtime.context
+      side = await openOperatorSide({
+        ...{ daemon, metrics, jobs, spending, logger, env: context.env },
+        ...{ stateDir: config.stateDir, version: voxmuxVersion() },
+        dashboard: dashboardOf(config, args.port),
+        sourcesOf: (job) => sourcesOf(job, folders),
+      })
+      const left = await watchToTheEnd({ daemon, side, config, folders, jobs, logger }, args, context)
+      reporter.stop()
+      const result = args.once
+        ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, left]), files: tally.files }
+        : { exitCode: daemonExitCode(signal), counts: reporter.counts }
+      output.result(result)
+      return result.exitCode
+    } finally {
+      await withinSeconds(daemon.stop())
+      await side?.close()
+    }
   },
 })
 

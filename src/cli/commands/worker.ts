@@ -9,7 +9,7 @@ import { loadAhead } from '../../runtime/load-ahead.js'
 import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { inRuntime } from '../in-runtime.js'
+import { commandRuntime } from '../command-runtime.js'
 import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -39,40 +39,38 @@ export const command = defineCommand({
     const config = await loadConfig(args, flags, context)
     const reporter = createDaemonReporter(output, args)
     const { logger } = reporter
-    return inRuntime(config, reporter, { signal, ending: withinSeconds }, async (pipeline) => {
-      await loadAhead(pipeline)
-      const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
-      const folderHooks = await openFolderHooks(config, cwd, logger)
-      try {
-        const worker = openJobWorker(pipeline, {
-          concurrency: config.workerConcurrency,
-          hooks: folderHooks.hooks,
-          onEvent: reporter.report,
-          logger,
-        })
-        const store = storeName(config)
-        const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
-        const configOf = (own: Flags) =>
-          resolveConfig({ cwd, env, configPath: args.config, flags: { ...flags, ...own } })
-        const take: SpoolOptions['take'] = async (request, ticket) => {
-          const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
-          await queueJob({ ...file, ticket }, pipeline, { signal })
-        }
-        const spool = folder === null ? null : new Spool({ folder, take, logger })
-        await spool?.start()
-        worker.start()
-        output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
-        reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
-        await interrupted(signal)
-        await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
-        reporter.stop()
-        const exitCode = daemonExitCode(signal)
-        output.result({ exitCode, counts: reporter.counts })
-        return exitCode
-      } finally {
-        folderHooks.close()
+    await using runtime = await commandRuntime(config, reporter, { signal, ending: withinSeconds })
+    await loadAhead(runtime.context)
+    const { openFolderHooks } = await import('../../../plugins/watch-folder/index.js')
+    const folderHooks = await openFolderHooks(config, cwd, logger)
+    try {
+      const worker = openJobWorker(runtime.context, {
+        concurrency: config.workerConcurrency,
+        hooks: folderHooks.hooks,
+        onEvent: reporter.report,
+        logger,
+      })
+      const store = storeName(config)
+      const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
+      const configOf = (own: Flags) => resolveConfig({ cwd, env, configPath: args.config, flags: { ...flags, ...own } })
+      const take: SpoolOptions['take'] = async (request, ticket) => {
+        const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
+        await queueJob({ ...file, ticket }, runtime.context, { signal })
       }
-    })
+      const spool = folder === null ? null : new Spool({ folder, take, logger })
+      await spool?.start()
+      worker.start()
+      output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
+      reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
+      await interrupted(signal)
+      await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
+      reporter.stop()
+      const exitCode = daemonExitCode(signal)
+      output.result({ exitCode, counts: reporter.counts })
+      return exitCode
+    } finally {
+      folderHooks.close()
+    }
   },
 })
 
