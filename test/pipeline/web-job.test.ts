@@ -166,6 +166,33 @@ describe('--remote', () => {
     expect(receipt?.input).toMatchObject({ path: `${address}/speech.wav`, sha256: null })
   })
 
+  it('of an address whose query names the file is not taken for another file of its path', async () => {
+    const [first, second] = ['1', '2'].map((id) => ({
+      ...webRequest(`/speech.wav?id=${id}`, { remote: true }),
+      output: bench.folder.file(`${id}.wav`),
+    }))
+    if (!first || !second) throw new Error('Two requests are needed.')
+    bench.server.behaviour.regenerate = () => readFile(fixture('speech.wav'))
+    await run(first)
+    bench.server.behaviour.regenerate = () => readFile(fixture('field-recorder.wav'))
+    await run(second)
+    expect((await readFile(second.output)).equals(await readFile(fixture('field-recorder.wav')))).toBe(true)
+    expect(bench.server.charges).toBe(2)
+    const again = { ...second, input: `${second.input}&X-Amz-Signature=new`, output: bench.folder.file('again.wav') }
+    await run(again)
+    expect(bench.server.charges).toBe(2)
+  })
+
+  it('(queued) is a job of its own for each file that the query names', async () => {
+    const { context } = bench.pipeline
+    const order = { output: `${bench.folder.file('out')}/`, settings: requestFor('unused').settings, group: 'web' }
+    const queued = async (query: string) =>
+      (await queueJob({ ...order, input: `${address}/get?${query}` }, context)).job.id
+    const [first, second] = [await queued('id=1&sig=a&se=1'), await queued('id=2&sig=b&se=2')]
+    expect(second).not.toBe(first)
+    expect(await queued('se=3&sig=c&id=1')).toBe(first)
+  })
+
   it('(queued) knows what it published right before a crash, and what another put in its place', async () => {
     const { context } = bench.pipeline
     const { settings } = requestFor('unused')
