@@ -1,6 +1,5 @@
 import { constants } from 'node:fs'
 import { copyFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
@@ -77,7 +76,7 @@ export async function regenerateHls(
   const source = await readPackage(folder, master)
   refuseShared(source, folder)
   makeFolder(dirname(out))
-  const part = await makeProcessFolder(dirname(out), `.${basename(out)}.voxmux-${hostname()}-`)
+  const part = await makeProcessFolder(dirname(out), `.${basename(out)}.voxmux-`)
   try {
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
     const newSound = addTrack ? join(target, ADDED_FOLDER) : target

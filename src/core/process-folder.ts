@@ -1,9 +1,14 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder } from './make-folder.js'
 
+/** Age at which a folder of another host is removed. A job may wait for days, and keeps its input there. */
+const FOREIGN_MS = 7 * 24 * 3600 * 1000
+
 /**
- * Makes a private folder that belongs to this process, and removes those of processes that are gone.
+ * Makes a private folder that belongs to this process, and removes those of processes that are gone. Containers that
+ * share the parent have other hosts and the same process numbers.
  *
  * @param parent of all such folders, created when it is needed
  * @param prefix of their names
@@ -11,10 +16,13 @@ import { makeFolder } from './make-folder.js'
 export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
   makeFolder(parent, 0o700)
   for (const name of await readdir(parent)) {
-    const [, pid] = name.startsWith(prefix) ? (/^(\d+)-/.exec(name.slice(prefix.length)) ?? []) : []
-    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(parent, name), { recursive: true, force: true })
+    const [, host, pid] = name.startsWith(prefix) ? (/^(.+)-(\d+)-[^-]+$/.exec(name.slice(prefix.length)) ?? []) : []
+    if (host === undefined) continue
+    const path = join(parent, name)
+    const isLeft = host === hostname() ? !isAlive(Number(pid)) : await isOld(path)
+    if (isLeft) await rm(path, { recursive: true, force: true })
   }
-  return mkdtemp(join(parent, `${prefix}${process.pid}-`))
+  return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-`))
 }
 
 /** A process of another user also counts. */
@@ -24,4 +32,9 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+async function isOld(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found !== undefined && Date.now() - found.mtimeMs > FOREIGN_MS
 }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, open, readdir, rm, stat } from 'node:fs/promises'
+import { access, lstat, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
@@ -12,6 +12,8 @@ const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
 const PROBE_NAME = /^\.voxmux-[0-9a-f-]+\.probe$/
 /** Shortest age to remove a part file of an unknown ledger, such as another machine's. */
 const FOREIGN_PART_MS = 24 * 3600 * 1000
+/** Codes of a part that only another user may remove, and of one that somebody has removed. */
+const MAY_STAY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOENT'])
 
 /**
  * Names a hidden file in the destination's folder, in which a job builds its output. Each call returns another name.
@@ -91,11 +93,21 @@ export async function clearStaleParts(
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
     const path = join(folder, name)
-    if (PROBE_NAME.test(name)) await rm(path, { force: true })
+    if (PROBE_NAME.test(name)) await removeLeft(path)
     const jobId = PART_NAME.exec(name)?.[1]
     if (jobId === undefined) continue
     const live = await isLive(jobId)
-    if (live === false || (live === undefined && (await ageMs(path)) > FOREIGN_PART_MS)) await rm(path, { force: true })
+    if (live === false || (live === undefined && (await ageMs(path)) > FOREIGN_PART_MS)) await removeLeft(path)
+  }
+}
+
+/** Removes a part: a file, or the folder of a bundle. One of another user stays, because no job may fail for it. */
+async function removeLeft(path: string): Promise<void> {
+  try {
+    if ((await lstat(path)).isDirectory()) await rm(path, { recursive: true, force: true })
+    else await unlink(path)
+  } catch (error) {
+    if (!MAY_STAY.has((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { link, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, link, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -117,6 +117,30 @@ describe('part files', () => {
     await utimes(path, past, past)
     await clearStaleParts(folder, async () => undefined)
     expect(await readdir(folder)).toEqual([])
+  })
+
+  it('clears the folder in which a killed process built a bundle', async () => {
+    const left = ['.voxmux-1865f000-0fa5-46e5-b6cf-de12eee064af.part', '.voxmux-1865f000.probe']
+    const past = new Date(Date.now() - 2 * 24 * 3600 * 1000)
+    for (const path of left.map((name) => join(folder, name))) {
+      await mkdir(join(path, 'media'), { recursive: true })
+      await utimes(path, past, past)
+    }
+    await clearStaleParts(folder, async () => undefined)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it.runIf(process.getuid?.() === 0)('leaves what only another user may remove, and goes on', async () => {
+    const names = ['.voxmux-dead.part', '.voxmux-1865f000.probe']
+    for (const name of names) await writeFile(join(folder, name), '')
+    await chmod(folder, 0o1777)
+    process.seteuid?.(65534)
+    try {
+      await clearStaleParts(folder, async () => false)
+    } finally {
+      process.seteuid?.(0)
+    }
+    expect((await readdir(folder)).sort()).toEqual(names.sort())
   })
 
   it('says which folder cannot be written', async () => {

@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { downloadAddress, safeAddress } from '../../../client/index.js'
 import { reworded, VoxmuxError } from '../../../core/errors.js'
@@ -25,7 +24,7 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
   return {
     async plan(signal) {
       // Another job of the same address has a download of its own, which may end earlier.
-      const folder = await makeProcessFolder(join(stateDir, 'downloads'), `${hostname()}-`)
+      const folder = await makeProcessFolder(join(stateDir, 'downloads'))
       ends.push(() => rm(folder, { recursive: true, force: true }))
       const local = join(folder, fileName(address))
       await withinFreeSpace(folder, redactUrl(address), (maxBytes) =>
