@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { type FileHandle, open, readdir, realpath, rename, rm, rmdir, utimes } from 'node:fs/promises'
+import { type FileHandle, open, readdir, realpath, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { UsageError } from '../../../src/core/errors.js'
 import { makeFolder } from '../../../src/core/make-folder.js'
+import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { publish } from '../../../src/pipeline/output/publish.js'
 import type { TimelineFile } from '../read-timeline.js'
 import type { TimelineSource } from '../timeline.js'
 import { unreadableTimeline } from '../timeline-error.js'
@@ -19,7 +22,7 @@ import { timeOfDos } from './zip-time.js'
  *
  * @param folder for what is unpacked, and for the regenerated files
  * @returns null for a timeline without media of its own
- * @throws {UsageError} `ERR_TIMELINE_UNREADABLE`
+ * @throws {UsageError} `ERR_TIMELINE_UNREADABLE`; `ERR_OUTPUT_EXISTS` if another file is where one is unpacked
  */
 export async function openBundle(
   { path, textPath, extension }: TimelineFile,
@@ -41,9 +44,11 @@ export async function openBundle(
 
 async function unpack(archive: string, sources: readonly TimelineSource[], folder: string): Promise<Bundle> {
   const file = await open(archive, 'r')
-  const unpacked: string[] = []
+  const places: string[] = []
+  const unpacked = new Set<string>()
   const release = async () => {
-    for (const path of unpacked) await removeWithFolders(path, folder)
+    for (const path of unpacked) await rm(path, { force: true })
+    for (const path of places) await removeFolders(dirname(path), folder)
   }
   try {
     const directory = await readZipDirectory(file)
@@ -51,16 +56,17 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
     const entries = (await entryExtents(file, directory)).map(({ entry }) => entry)
     const wanted = new Set(sources.flatMap(({ paths }) => paths).map((path) => posix.normalize(path)))
     makeFolder(folder)
-    for (const entry of entries) {
+    // Of two entries with one name, the last counts.
+    for (const entry of new Map(entries.map((one) => [one.name, one])).values()) {
       const target = resolve(folder, entry.name)
       const isSafe = target.startsWith(resolve(folder) + sep) && !/[\\\0]/.test(entry.name)
       if (!wanted.has(entry.name) || !isSafe) continue
-      unpacked.push(target)
+      places.push(target)
       const part = join(dirname(target), `.voxmux-${randomUUID()}.part`)
       try {
         makeFolder(dirname(target))
         await unpackEntry(file, entry, part)
-        await rename(part, target)
+        if (await takeName(part, target)) unpacked.add(target)
       } finally {
         await rm(part, { force: true })
       }
@@ -75,6 +81,26 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
   }
 }
 
+/**
+ * Gives an unpacked file its name. The same file may be there already: another run uses it, or a killed one left it.
+ *
+ * @returns true if it is new, and goes with the bundle
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another file is there
+ */
+async function takeName(part: string, target: string): Promise<boolean> {
+  try {
+    await publish(part, target, { replace: false })
+    return true
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    if ((await stat(target)).isFile() && (await fileSha256(target)) === (await fileSha256(part))) return false
+    throw new UsageError('ERR_OUTPUT_EXISTS', `${target} exists, and is not the file that the bundle holds under it.`, {
+      input: target,
+      remedies: ['Move it away, or choose another folder with --output.'],
+    })
+  }
+}
+
 /** The time of the entry makes it the same file after the next unpacking. */
 async function unpackEntry(file: FileHandle, entry: ZipEntry, part: string): Promise<void> {
   await pipeline(await entryContent(file, entry), createWriteStream(part, { flags: 'wx' }))
@@ -82,10 +108,9 @@ async function unpackEntry(file: FileHandle, entry: ZipEntry, part: string): Pro
   await utimes(part, time, time)
 }
 
-/** Folders that hold nothing else go with it. */
-async function removeWithFolders(path: string, folder: string): Promise<void> {
-  await rm(path, { force: true })
-  for (let at = dirname(path); at === folder || at.startsWith(folder + sep); at = dirname(at)) {
+/** Removes a folder and those above it, as long as they hold nothing. */
+async function removeFolders(from: string, folder: string): Promise<void> {
+  for (let at = from; at === folder || at.startsWith(folder + sep); at = dirname(at)) {
     const isRemoved = await rmdir(at).then(
       () => true,
       () => false,

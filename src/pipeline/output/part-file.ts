@@ -12,7 +12,7 @@ const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
 const PROBE_NAME = /^\.voxmux-[0-9a-f-]+\.probe$/
 /** Shortest age to remove a part file of an unknown ledger, such as another machine's. */
 const FOREIGN_PART_MS = 24 * 3600 * 1000
-/** Codes of a part that only another user may remove, and of one that somebody has removed. */
+/** Codes of a part that only another user may remove, and of one that another process has removed. */
 const MAY_STAY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOENT'])
 
 /**

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -70,6 +70,22 @@ async function entryText(path: string, name: string): Promise<string> {
 }
 
 describe('an OTIOZ archive', () => {
+  it('is not unpacked over a file of somebody else, nor is that removed', async () => {
+    const speech = await bench.take('speech.wav')
+    const cut = await archive('cut.otioz', cutOf('media/speech.wav'), { 'media/speech.wav': speech })
+    const there = bench.folder.file('cut.regen.media/media/speech.wav')
+    await mkdir(bench.folder.file('cut.regen.media/media'), { recursive: true })
+    await writeFile(there, 'of somebody else')
+    await expect(planTimeline(timelineRequest(cut), {})).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
+    expect(await readFile(there, 'utf8')).toBe('of somebody else')
+    await copyFile(speech, there)
+    const [plan, other] = [await planTimeline(timelineRequest(cut), {}), await planTimeline(timelineRequest(cut), {})]
+    await plan.bundle?.release()
+    await other.bundle?.release()
+    expect((await readFile(there)).equals(await readFile(speech))).toBe(true)
+    expect(await readdir(bench.folder.file('cut.regen.media/media'))).toEqual(['speech.wav'])
+  })
+
   it('becomes an archive with the new media beside the old, and nothing else is different', async () => {
     bench.answerWith('-af', 'volume=-6dB')
     const speech = await bench.take('speech.wav')
