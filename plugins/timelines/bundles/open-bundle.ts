@@ -56,7 +56,7 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
     const entries = (await entryExtents(file, directory)).map(({ entry }) => entry)
     const wanted = new Set(sources.flatMap(({ paths }) => paths).map((path) => posix.normalize(path)))
     makeFolder(folder)
-    // Of two entries with one name, the last counts.
+    // The last of two entries with one name counts.
     for (const entry of new Map(entries.map((one) => [one.name, one])).values()) {
       const target = resolve(folder, entry.name)
       const isSafe = target.startsWith(resolve(folder) + sep) && !/[\\\0]/.test(entry.name)

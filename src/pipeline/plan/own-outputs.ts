@@ -8,9 +8,10 @@ import type { PlanRequest } from './plan-job.js'
 
 /**
  * Requires an output of its own for each job of a list, before any job begins. The second of two jobs with one output
- * would be refused after both were paid for, or would replace the first.
+ * would be refused after both were paid for, or would replace the first. With `force`, an output could also replace the
+ * input of another job, before or after that is read.
  *
- * @throws {UsageError} `ERR_OUTPUT_SHARED`
+ * @throws {UsageError} `ERR_OUTPUT_SHARED`, `ERR_OUTPUT_IS_INPUT`
  */
 export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promise<void> {
   const owners = new Map<string, PlanRequest>()
@@ -24,6 +25,18 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
       )
     owners.set(output, request)
   }
+  for (const request of requests) {
+    const owner = isWebAddress(request.input) ? undefined : owners.get(await placeOf(request.input))
+    if (owner?.settings.force) throw outputIsInput(owner, request)
+  }
+}
+
+function outputIsInput({ input }: PlanRequest, { input: other }: PlanRequest): UsageError {
+  const message = `The output of ${shownInput(input)} would replace ${other}, which is an input of the same list.`
+  return new UsageError('ERR_OUTPUT_IS_INPUT', message, {
+    input: shownInput(input),
+    remedies: [`Leave ${basename(other)} out of the list, or name another output with --output.`],
+  })
 }
 
 /**

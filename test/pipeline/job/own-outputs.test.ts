@@ -48,6 +48,21 @@ it('finds one output behind two folders, and of two extensions', async () => {
   await expect(requireOwnOutputs(flac)).rejects.toMatchObject({ code: 'ERR_OUTPUT_SHARED' })
 })
 
+it('run replaces no input with the output of another one, even with --force', async () => {
+  const { server, folder } = bench
+  const input = await bench.take('speech.wav')
+  await copyFile(fixture('field-recorder.wav'), folder.file('speech.regen.wav'))
+  await symlink('.', folder.file('link'))
+  const env = { PATH: process.env.PATH ?? '', ...server.env, VOXMUX_STATE_DIR: folder.file('state-of-run') }
+  const inputs = ['run', input, folder.file('link/speech.regen.wav'), '--json']
+  const { code, stdout } = await commandInProcess([...inputs, '--force'], { cwd: folder.path, env })
+  expect(code).toBe(2)
+  expect(stdout).toContain('ERR_OUTPUT_IS_INPUT')
+  expect(server.calls.registerFile).toBe(0)
+  // Without it, nothing is replaced: a second `voxmux *.wav` names the outputs of the first.
+  await requireOwnOutputs([requestFor(input), requestFor(folder.file('speech.regen.wav'))])
+})
+
 it('finds one output in a folder that is still to be made, behind a link', async () => {
   const { folder } = bench
   const input = await bench.take('speech.wav')
