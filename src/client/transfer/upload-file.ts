@@ -8,7 +8,7 @@ import type { Logger } from '../../core/logger.js'
 import { safeAddress } from '../address.js'
 import type { RetryOptions } from '../client-options.js'
 import { faultError } from '../fault-error.js'
-import { HttpFault } from '../http-fault.js'
+import { HttpFault, httpFaultOf } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
 import { requireStored, spoiledBytes } from './require-stored.js'
@@ -95,6 +95,12 @@ export async function uploadFile(
   } catch (thrown) {
     throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown
   }
+}
+
+/** True for the error of a storage that refuses an upload because it has the file and accepts no other bytes. */
+export function isWrittenAlready(error: unknown): boolean {
+  const fault = httpFaultOf(error)
+  return fault?.operation === 'upload' && WRITTEN_ALREADY.has(fault.status ?? 0)
 }
 
 /** The fault of a server, or of a proxy before it, that cannot be asked first. */

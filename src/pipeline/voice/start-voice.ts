@@ -1,4 +1,4 @@
-import type { CallOptions, StartOutcome } from '../../client/index.js'
+import { type CallOptions, isWrittenAlready, type StartOutcome } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
 import type { HeldVoice } from '../../ledger/index.js'
@@ -97,8 +97,8 @@ export class VoiceStart {
 
   /**
    * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes never arrived, or a proxy
-   * sent the request twice and the file waits in the queue. A second conflict can only mean the latter. So does a refused
-   * link: the storage has confirmed the bytes, and another file would be paid for beside this one.
+   * sent the request twice and the file waits in the queue. A second conflict can only mean the latter. So does a storage
+   * that refuses the link or the bytes: it has confirmed them, and another file would be paid for beside this one.
    */
   async #uploadAgain(registered: RegisteredFile): Promise<void> {
     const { source } = this.#request
@@ -108,7 +108,7 @@ export class VoiceStart {
     try {
       await this.#context.slots.transfers.run(() => client.upload(registered, source.path, { signal }), signal)
     } catch (error) {
-      if (!hasCode(error, 'ERR_UPLOAD_LINK_EXPIRED')) throw error
+      if (!hasCode(error, 'ERR_UPLOAD_LINK_EXPIRED') && !isWrittenAlready(error)) throw error
     }
   }
 

@@ -49,6 +49,20 @@ describe('a start that a proxy sends twice, for a file whose link is refused the
   })
 })
 
+describe('a start that a proxy sends twice, for a file whose storage accepts no other bytes then', () => {
+  it.each([409, 412])('(status %i) is paid once', async (status) => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.behaviour.repeatedStart = 'conflict'
+    server.behaviour.states = () => [server.calls.upload > 1 ? SUCCEEDED : PENDING]
+    server.fail('startProcess', { kind: 'start-error', code: 409, done: true })
+    server.fail('upload', { kind: 'slow', delayMs: 0 })
+    server.fail('upload', { kind: 'status', status })
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+  })
+})
+
 describe('a voice whose bytes the storage confirms and loses', () => {
   it('ends each run with an error, and nothing is paid', async () => {
     const { request, sent } = await voice()
