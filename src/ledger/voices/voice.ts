@@ -21,7 +21,7 @@ export const VOICE_STATUSES = [
 ] as const
 export type VoiceStatus = (typeof VOICE_STATUSES)[number]
 
-/** `errorCode` of an attempt that the service reported as a success, but whose audio was unusable. */
+/** `errorCode` of an attempt that the service reports as a success, but whose audio is unusable or deleted. */
 export const USELESS_AUDIO = 0
 
 /** Default time for which an unused voice at rest is remembered: 90 days. */

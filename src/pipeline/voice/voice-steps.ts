@@ -3,7 +3,7 @@ import type { TransferProgress } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
 import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
-import { statusOfGivenUp } from './given-up-file.js'
+import { deletedOutput, statusOfGivenUp } from './given-up-file.js'
 import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
@@ -225,9 +225,11 @@ export class VoiceSteps<Judged> {
       totalBytes !== null && this.#report('download', (100 * transferredBytes) / totalBytes)
     try {
       await slots.transfers.run(() => client.download(fileId, audioPath, { signal, onProgress, maxBytes }), signal)
-    } catch (error) {
+    } catch (thrown) {
       // The service deleted the output after its retention time. The next run has it regenerated again.
-      if (isEndOfFile(error)) await this.#held.advance({ status: 'failed', errorCode: error.errorCode })
+      const error = deletedOutput(thrown, this.#held.voice)
+      const errorCode = error === thrown ? undefined : USELESS_AUDIO
+      if (isEndOfFile(error)) await this.#held.advance({ status: 'failed', errorCode: errorCode ?? error.errorCode })
       throw error
     }
     try {

@@ -66,3 +66,43 @@ describe('a run that ended between registration and start', () => {
     expect(server.charges).toBe(1)
   })
 })
+
+describe('a voice that the cache has lost, and whose output the service deleted without forgetting the file', () => {
+  const DAY_MS = 24 * 3600 * 1000
+
+  /** Pays for a voice some days ago. @returns a context of today, without the cached voice */
+  async function paidDaysAgo(days: number) {
+    const { request, sent } = await smallVoice(bench)
+    const { server, pipeline, folder } = bench
+    const ledger = await openLedger(folder.file('state/ledger.sqlite'), { now: () => Date.now() - days * DAY_MS })
+    onTestFinished(() => ledger.close())
+    const { voices, spending } = ledger
+    await regenerateVoice(request, { ...pipeline.context, voices, spending })
+    await rm(request.audioPath)
+    await pipeline.context.cache.forget((await voices.getByFileId(server.files[0]?.id ?? ''))?.key ?? '')
+    return { request, sent }
+  }
+
+  it.each(['getOutputFileUrl', 'download'] as const)('(404 of %s) is sent again after a week', async (operation) => {
+    const { request, sent } = await paidDaysAgo(8)
+    const { server, pipeline } = bench
+    server.fail(operation, { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({
+      ...{ code: 'ERR_NOT_FOUND', errorCode: -11, exitCode: 1 },
+      remedies: [expect.stringContaining('paid for again')],
+    })
+    server.heal()
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(2)
+  })
+
+  it('is not paid again before: the service may have an outage', async () => {
+    const { request, sent } = await paidDaysAgo(6)
+    const { server, pipeline } = bench
+    server.fail('getOutputFileUrl', { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ code: 'ERR_OUTPUT_NOT_READY' })
+    server.heal()
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.charges).toBe(1)
+  })
+})
