@@ -71,7 +71,8 @@ async function expectedOutput({ input, output, outputStem, settings, cwd }: Plan
   const isAddress = isWebAddress(input) && URL.canParse(input)
   const path = isAddress ? join(cwd, basename(new URL(input).pathname)) : input
   const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
-  return placeOf(await outputPlace({ input: path, output, stem: outputStem, extension, label: 'regen', cwd }))
+  const label = settings.previewSec === null ? 'regen' : 'preview'
+  return placeOf(await outputPlace({ input: path, output, stem: outputStem, extension, label, cwd }))
 }
 
 /** The path through no link of a folder. A link of its own name stays, because an output takes that name. */

@@ -60,7 +60,9 @@ it('run replaces no input with the output of another one, even with --force', as
   expect(stdout).toContain('ERR_OUTPUT_IS_INPUT')
   expect(server.calls.registerFile).toBe(0)
   // Without it, nothing is replaced: a second `voxmux *.wav` names the outputs of the first.
-  await requireOwnOutputs([requestFor(input), requestFor(folder.file('speech.regen.wav'))])
+  const own = folder.file('speech.regen.wav')
+  await requireOwnOutputs([requestFor(input), requestFor(own)])
+  await requireOwnOutputs([input, own].map((path) => requestFor(path, { force: true, previewSec: 1 })))
 })
 
 it('finds one output in a folder that is still to be made, behind a link', async () => {
