@@ -49,7 +49,7 @@ it('shows the bars of a terminal that does not know its size', () => {
   onTestFinished(() => void vi.useRealTimers())
   const stream = terminal(0)
   const bars = new ProgressBars(stream as unknown as WriteStream, 1)
-  bars.update('a', { name: 'a.wav', percent: 25, label: 'regenerating' })
+  bars.update('a', { name: 'a.wav', percent: 25, label: 'regenerating', leftMs: null })
   vi.advanceTimersByTime(100)
   bars.stop()
   expect(stripVTControlCharacters(String(stream.read()))).toMatch(/a\.wav +.*25 %/)

@@ -9,10 +9,13 @@ interface Bar {
   readonly label: string
   /** Seconds of sound in the work; undefined while that is not known. */
   readonly soundSec?: number | undefined
+  /** Estimated time until the end; null if it is unknown. */
+  readonly leftMs: number | null
 }
 
 interface ShownBar extends Bar {
   readonly sinceMs: number
+  readonly updatedMs: number
 }
 
 const BAR_CELLS = 24
@@ -54,7 +57,8 @@ export class ProgressBars {
   update(key: string, bar: Bar): void {
     const known = this.#bars.get(key)
     const percent = Math.max(bar.percent, known?.percent ?? 0)
-    this.#bars.set(key, { ...bar, percent, sinceMs: known?.sinceMs ?? performance.now() })
+    const updatedMs = performance.now()
+    this.#bars.set(key, { ...bar, percent, sinceMs: known?.sinceMs ?? updatedMs, updatedMs })
     this.#timer ??= setTimeout(() => this.#repaint(''), REPAINT_MS).unref()
     this.#heartbeat ??= setInterval(() => this.#repaint(''), HEARTBEAT_MS).unref()
   }
@@ -100,10 +104,11 @@ export class ProgressBars {
     return fitCells(`${this.#ended} of ${this.#total} files, ${clock(elapsedMs)}`, this.#columns())
   }
 
-  #row({ name, percent, label, soundSec, sinceMs }: ShownBar): string {
-    const elapsedMs = performance.now() - sinceMs
+  #row(bar: ShownBar): string {
+    const { name, percent, label } = bar
+    const elapsedMs = performance.now() - bar.sinceMs
     const share = `${String(Math.floor(percent)).padStart(3)} %`
-    const figures = [clock(elapsedMs), ...estimates(percent, elapsedMs, soundSec)]
+    const figures = [clock(elapsedMs), ...estimates(bar, elapsedMs)]
     const columns = this.#columns()
     if (columns < WIDE_CELLS) {
       // The label goes first, then the speed, then the time that is left.
@@ -117,8 +122,8 @@ export class ProgressBars {
     const barCells = Math.max(LEAST_BAR_CELLS, Math.min(BAR_CELLS, room - NAME_CELLS))
     const nameCells = Math.max(LEAST_NAME_CELLS, Math.min(NAME_CELLS, room - barCells))
     const filled = Math.round((percent / 100) * barCells)
-    const bar = '█'.repeat(filled) + '░'.repeat(barCells - filled)
-    return fitCells(`${fitCells(name, nameCells).padEnd(nameCells)} ${bar} ${text}`, columns)
+    const cells = '█'.repeat(filled) + '░'.repeat(barCells - filled)
+    return fitCells(`${fitCells(name, nameCells).padEnd(nameCells)} ${cells} ${text}`, columns)
   }
 
   #columns(): number {
@@ -127,11 +132,13 @@ export class ProgressBars {
   }
 }
 
-/** The time until the end and the speed against real time, if the stages take their usual shares. */
-function estimates(percent: number, elapsedMs: number, soundSec: number | undefined): readonly string[] {
-  if (percent < LEAST_PERCENT || percent >= 100 || elapsedMs < LEAST_MS) return []
-  const left = `${clock((elapsedMs * (100 - percent)) / percent)} left`
-  return soundSec === undefined ? [left] : [left, `${((10 * soundSec * percent) / elapsedMs).toFixed(1)}x`]
+/** The time until the end and the speed against real time. An estimate that has run out was wrong, and is not shown. */
+function estimates({ percent, soundSec, leftMs, updatedMs }: ShownBar, elapsedMs: number): readonly string[] {
+  if (percent < LEAST_PERCENT || percent >= 100 || elapsedMs < LEAST_MS || leftMs === null) return []
+  const nowLeftMs = leftMs - (performance.now() - updatedMs)
+  if (nowLeftMs <= 0) return []
+  const left = `${clock(nowLeftMs)} left`
+  return soundSec === undefined ? [left] : [left, `${((1000 * soundSec) / (elapsedMs + nowLeftMs)).toFixed(1)}x`]
 }
 
 /** Cuts a text to a number of cells. A line that wraps would stay on screen after a repaint. */

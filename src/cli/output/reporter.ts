@@ -1,41 +1,11 @@
 import { basename } from 'node:path'
 import { type Logger, silentLogger } from '../../core/logger.js'
-import { type FileEvent, type JobEvent, type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
+import type { FileEvent, JobEvent, ProgressEvent } from '../../pipeline/events.js'
 import { type FileLine, fileLine } from './file-line.js'
+import { JobProgress, STAGE_LABELS } from './job-progress.js'
 import type { Output } from './output.js'
 import { fitCells, ProgressBars } from './progress-bars.js'
 import { colorsOf } from './wording.js'
-
-/** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
-const SHARES: Readonly<Record<Stage, number>> = {
-  probe: 1,
-  precheck: 1,
-  plan: 1,
-  cut: 8,
-  upload: 12,
-  process: 40,
-  download: 8,
-  align: 4,
-  splice: 8,
-  mux: 10,
-  verify: 6,
-  publish: 1,
-}
-
-const STAGE_LABELS: Readonly<Record<Stage, string>> = {
-  probe: 'reading',
-  precheck: 'checking',
-  plan: 'planning',
-  cut: 'cutting the voice',
-  upload: 'sending the voice',
-  process: 'regenerating',
-  download: 'receiving the audio',
-  align: 'aligning',
-  splice: 'splicing',
-  mux: 'muxing',
-  verify: 'verifying',
-  publish: 'publishing',
-}
 
 /** The style of `--progress`: `auto` shows bars in a terminal and lines elsewhere. */
 export type ProgressStyle = 'auto' | 'plain' | 'none'
@@ -125,24 +95,21 @@ function plain(output: Output, lineOf: LineOf): People {
 
 function bars(output: Output, lineOf: LineOf, total: number): People {
   const painted = new ProgressBars(output.stderr, total)
+  const jobs = new Map<string, JobProgress>()
   return {
     progress: (event) => {
-      const { id, input, stage, soundSec } = event
-      const [percent, label] = [overallPercent(event), STAGE_LABELS[stage]]
-      painted.update(id, { name: basename(input), percent, label, soundSec })
+      const { id, input, soundSec } = event
+      const job = jobs.get(id) ?? new JobProgress()
+      jobs.set(id, job)
+      painted.update(id, { name: basename(input), soundSec, ...job.take(event, performance.now()) })
     },
     file: (event) => {
       painted.remove(event.id)
+      jobs.delete(event.id)
       const line = lineOf(event)
       if (line !== null) painted.write(line)
     },
     note: (text) => painted.write(text),
     stop: () => painted.stop(),
   }
-}
-
-/** Progress of the whole job, 0 … 100, from the progress of a stage. */
-export function overallPercent({ stage, percent }: Pick<ProgressEvent, 'stage' | 'percent'>): number {
-  const before = STAGES.slice(0, STAGES.indexOf(stage)).reduce((sum, earlier) => sum + SHARES[earlier], 0)
-  return before + (SHARES[stage] * percent) / 100
 }
