@@ -111,9 +111,12 @@ describe('the reporter', () => {
     expect(told('auto', false, false)).toMatch(/^clip\.mov: muxing\n.*clip\.mov → .*clip\.regen\.mov\n$/)
   })
 
-  it('writes only how a file ended where nothing more is wanted', () => {
-    expect(told('none', false, true)).toMatch(/^[^\n]*clip\.regen\.mov\n$/)
-    expect(told('auto', true, true)).toBe('')
+  it.each([
+    ['none', false],
+    ['none', true],
+    ['auto', true],
+  ] as const)('writes only how a file ended with --progress %s if --json is %s', (style, json) => {
+    expect(told(style, json, true)).toMatch(/^[^\n]*clip\.regen\.mov\n$/)
   })
 
   it('takes its bars away in a terminal', () => {

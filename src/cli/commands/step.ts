@@ -10,6 +10,7 @@ import { jobRequestJsonSchema } from '../../pipeline/queue/job-request.js'
 import { number, toggle } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
+import { besideEvents, fileLine } from '../output/file-line.js'
 import { createReporter } from '../output/reporter.js'
 
 const STEP_OPTIONS = {
@@ -48,7 +49,7 @@ export const command = defineCommand({
     }
     const jobs = await readJobs(args.job, context)
     const { runRequests } = await import('../../runtime/run-requests.js')
-    const reporter = createReporter(output, args.progress)
+    const reporter = createReporter(output, args.progress, besideEvents(args.progress, fileLine))
     try {
       const outcomes = await runRequests(Array.isArray(jobs) ? jobs : [jobs], {
         ...{ cwd, env, signal, config: args.config, settings: flagsOf(args), waitSec: waitSecOf(args.wait) },

@@ -5,7 +5,7 @@ import { redactText } from '../../core/redact.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { visibleJson, visibleText } from '../../core/visible-text.js'
 import type { InputStatus, JobEvent } from '../../pipeline/events.js'
-import { daemonFileLine, withoutRepeats } from './file-line.js'
+import { besideEvents, daemonFileLine, withoutRepeats } from './file-line.js'
 import type { Output } from './output.js'
 import { createReporter, type ProgressStyle, type Reporter } from './reporter.js'
 
@@ -33,7 +33,8 @@ export function createDaemonReporter(output: Output, options: DaemonReporterOpti
   const isForPeople = log === 'human' || (log === 'auto' && (isTerminal || progress !== 'auto'))
   // A journal for people names the end of each file, not its stages.
   const style = isForPeople && (isTerminal || progress !== 'auto') ? progress : 'none'
-  const people = createReporter(output, style, withoutRepeats(daemonFileLine))
+  const line = output.json ? besideEvents(style, daemonFileLine) : daemonFileLine
+  const people = createReporter(output, style, withoutRepeats(line))
   const logger = isForPeople
     ? notes(people, !output.json)
     : pino(

@@ -56,6 +56,11 @@ export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): s
   return `${name} is waiting, and voxmux will retry it${error ? after(visibleText(withoutInput(error.message, input))) : '.'}`
 }
 
+/** The same line below the lines of stages. Otherwise null, because a program reads the end of a file in its event. */
+export function besideEvents(style: 'auto' | 'plain' | 'none' | undefined, lineOf: FileLine): FileLine {
+  return style === 'plain' ? lineOf : () => null
+}
+
 /** The same line, but null if a file is deferred again for the same reason. */
 export function withoutRepeats(lineOf: FileLine): FileLine {
   const said = new Map<string, string | null>()

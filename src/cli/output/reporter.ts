@@ -66,11 +66,11 @@ function peopleReporter(output: Output, style: ProgressStyle, lineOf: LineOf, to
   return style === 'auto' && hasCursor ? bars(output, lineOf, total) : plain(output, lineOf)
 }
 
-/** Prints only how each file ended. With `--json` it prints nothing, because the events report it. */
+/** Prints only how each file ended. */
 function quiet(output: Output, lineOf: LineOf): People {
   const file = (event: FileEvent) => {
     const line = lineOf(event)
-    if (!output.json && line !== null) output.note(line)
+    if (line !== null) output.note(line)
   }
   return { progress: () => {}, file, note: output.note, stop: () => {} }
 }
