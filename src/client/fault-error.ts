@@ -41,6 +41,13 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
         cause: fault,
         remedies: [insecureRemedy(fault.detail)],
       })
+    case 'redirect':
+      return new UsageError('ERR_WRONG_ADDRESS', `${host} redirects the ${fault.operation} to ${fault.detail}.`, {
+        cause: fault,
+        remedies: [
+          'Check that no proxy stands in the way, or ask the operator of the service for links to an https address.',
+        ],
+      })
     case 'bad-answer':
       return new TransientError('ERR_BAD_ANSWER', `${host} sent an invalid response to ${fault.operation}${words}.`, {
         cause: fault,

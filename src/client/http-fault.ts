@@ -5,10 +5,11 @@ import { redactText } from '../core/redact.js'
  * - `unsent`: no connection was made, so the service did not receive it
  * - `network`: the connection broke; `timeout`: it stayed silent
  * - `insecure`: the certificate was rejected, the two sides have no TLS in common, or a redirect led to plain http
+ * - `redirect`: a redirect led to an address that is neither http nor https
  * - `status`: an unsuccessful HTTP status; `bad-answer`: a success whose body breaks the contract
  * - `start-error`: a 200 of startProcess with an `error` (`status` is its code)
  */
-type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'status' | 'bad-answer' | 'start-error'
+type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'redirect' | 'status' | 'bad-answer' | 'start-error'
 
 interface HttpFaultFields {
   /** Operation of the interface, `token`, `upload` or `download`. */
@@ -60,6 +61,7 @@ export class HttpFault extends Error {
         return this.status === 408 || (this.status ?? 0) >= 500
       case 'unsent':
       case 'insecure':
+      case 'redirect':
         return false
       default:
         return this.reason satisfies never

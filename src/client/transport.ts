@@ -234,6 +234,12 @@ async function* bytesOf(stream: Request, exchange: Exchange): AsyncGenerator<Buf
 
 const UNSENT_TIMEOUTS = new Set(['lookup', 'connect', 'secureConnect'])
 
+/** Describes the target of a redirect by the code of the error. Each first address was checked before. */
+const REDIRECTS: ReadonlyMap<string, (error: Error) => string> = new Map([
+  ['ERR_UNSUPPORTED_PROTOCOL', ({ message }) => `a "${/: (\S+):/.exec(message)?.[1]}" address`],
+  ['ERR_INVALID_URL', () => 'an invalid address'],
+])
+
 /** Extracts the harmless parts of an HTTP library error. The error itself contains headers and links. */
 function faultOf(thrown: unknown, exchange: Exchange): Error {
   const { operation, signal } = exchange
@@ -249,6 +255,8 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
     const reason = UNSENT_TIMEOUTS.has(thrown.event) ? 'unsent' : 'timeout'
     return new HttpFault({ operation, reason, detail: 'no response in time', unusedProxy: unusedProxy(process.env) })
   }
+  const redirect = REDIRECTS.get((thrown as NodeJS.ErrnoException).code ?? '')
+  if (redirect) return new HttpFault({ operation, reason: 'redirect', detail: redirect(thrown as Error) })
   return networkFault(operation, thrown, unusedProxy(process.env))
 }
 

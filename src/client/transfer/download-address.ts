@@ -2,7 +2,7 @@ import { TransientError, UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { retryOptionsSchema, timeoutOptionsSchema } from '../client-options.js'
-import { HttpFault } from '../http-fault.js'
+import { type HttpFault, httpFaultOf } from '../http-fault.js'
 import { createTransport } from '../transport.js'
 import { type Downloaded, type DownloadOptions, downloadFile } from './download-file.js'
 
@@ -40,8 +40,21 @@ export async function downloadAddress(
   try {
     return await downloadFile({ api, fileId: '' }, targetPath, context, { ...transfer, mayBeText: true, onRefused })
   } catch (thrown) {
-    throw thrown instanceof TransientError && thrown.cause instanceof HttpFault ? broken(address, thrown) : thrown
+    throw ofSource(address, thrown)
   }
+}
+
+/** The error of the service, in words for the address that a person typed. */
+function ofSource(address: string, thrown: unknown): unknown {
+  const fault = httpFaultOf(thrown)
+  if (fault && thrown instanceof TransientError) return broken(address, thrown)
+  const isRedirect = fault?.reason === 'redirect' || (fault?.reason === 'insecure' && /redirect/.test(fault.detail))
+  return isRedirect && thrown instanceof UsageError ? led(address, thrown) : thrown
+}
+
+function led(address: string, { code, message, cause }: UsageError): UsageError {
+  const remedies = ['Open the address in a browser, and name the https address or the file to which it leads.']
+  return new UsageError(code, message, { cause, input: redactUrl(address), remedies })
 }
 
 /** The same fault of a source, of which nothing is kept. */
