@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { LIMITS } from '../../contract/index.js'
+import { PrivateAddressError, requirePublicAddress } from '../../core/address-guard.js'
 import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import type { WebhookTarget } from '../../service/index.js'
@@ -21,6 +22,8 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
     output.event({ event: 'webhook', url: redactUrl(target.url), method, secretPosition, hasSecret })
     const secret = hasSecret ? `, with the secret in the ${secretPosition}` : ', without a secret'
     output.print(`Webhooks are sent to ${method} ${redactUrl(target.url)}${secret}.`)
+    const warning = await guardWarning(target.url)
+    if (warning !== null) output.note(`! ${warning}`)
   },
 
   'webhook clear': async (request) => {
@@ -55,6 +58,17 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
     output.event({ event: 'redelivery', id })
     output.print('The webhook is queued again. The log shows its delivery.')
   },
+}
+
+/** Warns of an address that the guard of the service refuses. Null for a name that only its machine may know. */
+export async function guardWarning(url: string): Promise<string | null> {
+  try {
+    await requirePublicAddress(new URL(url))
+  } catch (error) {
+    if (error instanceof PrivateAddressError)
+      return `${redactUrl(url)} is outside the public internet. Start the service with \`voxmux serve --allow-private-urls\`, or it will not call this address.`
+  }
+  return null
 }
 
 async function secretFromStdin(): Promise<string> {

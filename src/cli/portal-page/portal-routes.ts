@@ -8,6 +8,7 @@ import type { NewApiKey, Portal } from '../../service/index.js'
 import { accountUser } from '../commands/portal-action.js'
 import { shownKey } from '../commands/portal-keys.js'
 import { DAY_MS, shownTarget, USAGE_DAYS } from '../commands/portal-show.js'
+import { guardWarning } from '../commands/portal-webhook.js'
 
 type PortalExchange = Exchange & { readonly portal: Portal }
 
@@ -48,7 +49,7 @@ export const PORTAL_ROUTES: readonly Route<{ readonly portal: Portal }>[] = [
     const { url, method, secretPosition } = body
     const secret = body.secret === undefined ? ((await portal.webhooks.of(id))?.secret ?? null) : body.secret
     await portal.webhooks.set(id, url === null ? null : { url, method, secretPosition, secret })
-    return shownTarget(await portal.webhooks.of(id))
+    return { ...shownTarget(await portal.webhooks.of(id)), warning: url === null ? null : await guardWarning(url) }
   }),
   change(/^\/api\/deliveries\/(?<id>\d{1,15})\/redeliver$/, z.strictObject({}), async ({ portal, groups }) => {
     await portal.outbox.redeliver(Number(groups.id))

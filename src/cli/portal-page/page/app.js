@@ -37,16 +37,17 @@ function onSubmit(id, send) {
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     void act('Saved.', async () => {
-      await send(Object.fromEntries(new FormData(form)))
+      const saved = await send(Object.fromEntries(new FormData(form)))
       form.reset()
+      return saved
     })
   })
 }
 
 async function act(done, send) {
   try {
-    await send()
-    toast(done)
+    const warning = (await send())?.warning
+    toast(warning ?? done, warning ? 'bad' : undefined)
     await refresh()
   } catch (fault) {
     toast(fault.message, 'bad')
