@@ -1,14 +1,12 @@
 import { UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
 
-/** True if a host name (as in `URL.hostname`) can only mean this machine. */
-function isLoopbackHost(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
-  )
+/** A name such as `x.localhost` is absent: the resolver of a network may answer it with another machine. */
+const THIS_MACHINE = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/** True for https, and for http to this machine: tokens and voices must not cross a network unencrypted. */
+export function isSafe({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && THIS_MACHINE.test(hostname))
 }
 
 /**
@@ -23,7 +21,7 @@ export function safeAddress(address: string, what: string): URL {
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new UsageError('ERR_BAD_ADDRESS', `${what} is not an http(s) address: ${redactUrl(address)}.`)
   }
-  if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
+  if (!isSafe(url)) {
     throw new UsageError('ERR_INSECURE_ADDRESS', `${what} uses plain http: ${redactUrl(url)}.`, {
       remedies: ['Use https. Plain http is only allowed to this machine (127.0.0.1, localhost).'],
     })

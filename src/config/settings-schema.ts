@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isSafe } from '../client/address.js'
 import { LIMITS, outputTypeSchema, secretPositionSchema } from '../contract/index.js'
 import { limitsSchema } from '../precheck/limits.js'
 import { credentialsSchema } from './credentials-schema.js'
@@ -23,7 +24,7 @@ export type ProfileName = z.infer<typeof profileSchema>
 /** https anywhere, http only to this machine: tokens and voices must not cross a network unencrypted. */
 const address = z
   .url({ protocol: /^https?$/, error: 'must be a complete address, such as https://voice.example.com', abort: true })
-  .refine(isSafeAddress, { error: 'must be https (plain http only to this machine)' })
+  .refine((text) => isSafe(new URL(text)), { error: 'must be https (plain http only to this machine)' })
 
 /** The six settings of a remote service. */
 export const serviceSchema = z.strictObject({
@@ -144,9 +145,3 @@ export const settingsSchema = recipePartSchema.extend({
   }),
 })
 export type Settings = z.infer<typeof settingsSchema>
-
-function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-}
