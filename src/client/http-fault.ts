@@ -4,7 +4,8 @@ import { redactText } from '../core/redact.js'
  * Why a request failed.
  * - `unsent`: no connection was made, so the service did not receive it
  * - `network`: the connection broke; `timeout`: it stayed silent
- * - `insecure`: the certificate was rejected, the two sides have no TLS in common, or a redirect led to plain http
+ * - `insecure`: the certificate was rejected, the two sides have no TLS in common, only the server speaks TLS, or a
+ *   redirect led to plain http
  * - `redirect`: a redirect led to an address that is neither http nor https
  * - `status`: an unsuccessful HTTP status; `bad-answer`: a success whose body breaks the contract
  * - `start-error`: a 200 of startProcess with an `error` (`status` is its code)

@@ -45,5 +45,6 @@ const OTHER_CURES: Cures = [
     'Check the clock of this machine. If it is right, the operator of the service must renew the certificate.',
   ],
   [/does not match certificate|hostname mismatch/i, CHECK_NAME],
+  [/speaks https/, 'Begin the address with https: instead of http: (VOXMUX_BASE_URL, VOXMUX_AUTH_URL).'],
   [/redirect/, 'Report it to the operator of the service: it redirects to an address that is not safe.'],
 ]

@@ -10,6 +10,7 @@ import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
 import { networkFault } from './network-fault.js'
+import { asksForHttps, speaksTls } from './speaks-tls.js'
 
 /** `voxmux/<version>`, sent with every request. */
 const USER_AGENT = `voxmux/${voxmuxVersion()}`
@@ -169,15 +170,23 @@ async function textAnswer(
       if (transferred > MAX_ANSWER_BYTES) stop.abort()
     })
     const { statusCode, headers, body } = await request
-    return { status: statusCode, headers, text: body }
+    const answer = { status: statusCode, headers, text: body }
+    if (asksForHttps(exchange.url, answer)) throw wrongScheme(exchange)
+    return answer
   } catch (thrown) {
     if (stop.signal.aborted) {
       throw new HttpFault({ operation: exchange.operation, reason: 'bad-answer', detail: 'the body is too large' })
     }
-    throw faultOf(thrown, exchange)
+    const fault = faultOf(thrown, exchange)
+    const isBroken = fault instanceof HttpFault && fault.reason === 'network'
+    throw isBroken && (await speaksTls(exchange.url)) ? wrongScheme(exchange) : fault
   } finally {
     linked.release()
   }
+}
+
+function wrongScheme({ operation }: Exchange): HttpFault {
+  return new HttpFault({ operation, reason: 'insecure', detail: 'the server speaks https there' })
 }
 
 async function getStream(client: Client, exchange: Exchange, timeouts: TimeoutOptions): Promise<StreamAnswer> {
@@ -244,6 +253,7 @@ const REDIRECTS: ReadonlyMap<string, (error: Error) => string> = new Map([
 function faultOf(thrown: unknown, exchange: Exchange): Error {
   const { operation, signal } = exchange
   if (signal?.aborted) return new InterruptedError('Interrupted.', { cause: signal.reason })
+  if (thrown instanceof HttpFault) return thrown
   const origin = thrown instanceof library.RequestError ? thrown.cause : thrown
   if (origin instanceof VoxmuxError && !(thrown instanceof library.MaxRedirectsError)) {
     if (origin.code === 'ERR_INSECURE_ADDRESS' || origin.code === 'ERR_BAD_ADDRESS') {

@@ -23,13 +23,13 @@ const withCert = ({ cert, key }: TestSigner, options: ServerOptions = {}) =>
   createServer({ cert: readFileSync(cert), key: readFileSync(key), ...options }, (_, response) => void response.end())
 
 /** Runs a job with a service behind a server. @returns its end, and how many connections it opened */
-async function runAgainst(server: Server, extraCerts?: string) {
+async function runAgainst(server: Server, extraCerts?: string, scheme = 'https') {
   let connections = 0
   server.on('connection', () => void connections++)
   server.on('tlsClientError', () => {})
   await once(server.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => void server.close())
-  const address = `https://localhost:${(server.address() as AddressInfo).port}`
+  const address = `${scheme}://localhost:${(server.address() as AddressInfo).port}`
   const env = {
     ...{ HOME: folder.path, VOXMUX_STATE_DIR: folder.file('state') },
     ...{ VOXMUX_BASE_URL: address, VOXMUX_AUTH_URL: address, VOXMUX_TENANT_ID: 't' },
@@ -101,3 +101,32 @@ it.each(CASES)('%s ends a command at the first try', async (_, open, trust, word
   expect(stderr).not.toMatch(/openssl|SSL routines|u000a/)
   expect({ exitCode, connections }).toEqual({ exitCode: 2, connections: 1 })
 })
+
+it.each([
+  ['closes the connection', () => withCert(signed('hangs-up', 'localhost'))],
+  [
+    'says so in words, as nginx does',
+    () =>
+      createHttpServer((_, response) => {
+        response.writeHead(400, { 'content-type': 'text/html' })
+        response.end('<center>The plain HTTP request was sent to HTTPS port</center>')
+      }),
+  ],
+] as const)(
+  'an address with http ends a command at the first try if the server speaks https and %s',
+  async (_, open) => {
+    const { exitCode, stderr, connections } = await runAgainst(open(), undefined, 'http')
+    expect(stderr).toMatch(/localhost:\d+ is not secure \(the server speaks https there\)/)
+    expect(stderr).toMatch(/Begin the address with https:/)
+    expect(exitCode).toBe(2)
+    // The request, and a look at which protocol the server speaks.
+    expect(connections).toBeLessThanOrEqual(2)
+  },
+)
+
+it('a plain server that breaks a connection is tried again', async () => {
+  const server = createHttpServer((request) => void request.socket.destroy())
+  const { exitCode, connections } = await runAgainst(server, undefined, 'http')
+  expect(exitCode).toBe(4)
+  expect(connections).toBeGreaterThan(6)
+}, 60_000)
