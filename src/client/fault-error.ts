@@ -75,11 +75,14 @@ function kept({ operation }: HttpFault): string {
   return AFTER_START.has(operation) ? 'Voices that are paid for are kept.' : 'Finished uploads are kept.'
 }
 
-/** The identity provider refuses credentials with 400 or 401 (RFC 6749). A 404 means another path, and so another tenant. */
+/**
+ * The identity provider refuses credentials with 400 or 401 (RFC 6749). A 404 means another path, and so another tenant,
+ * or a proxy whose provider restarts. It says nothing about the account, so it must not pause a farm as a refusal would.
+ */
 function tokenError(fault: HttpFault, host: string): VoxmuxError {
   if (fault.transient || fault.status === 403 || redirects(fault)) return statusError(fault, host)
   if (fault.status === 404) {
-    return new AccessError('ERR_AUTH_FAILED', `${host} issues no tokens at this address (404).`, {
+    return new UsageError('ERR_WRONG_ADDRESS', `${host} issues no tokens at this address (404).`, {
       cause: fault,
       remedies: ['Compare tenant id and address of the identity provider (VOXMUX_AUTH_URL) with the developer portal.'],
     })

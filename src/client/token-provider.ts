@@ -50,6 +50,7 @@ export class TokenProvider {
    * Returns a valid token. An abort ends this call's wait, not the request that others share.
    *
    * @throws {AccessError} `ERR_AUTH_FAILED`, `ERR_ACCESS_DENIED`
+   * @throws {UsageError} `ERR_WRONG_ADDRESS`, `ERR_INSECURE_ADDRESS`
    * @throws {TransientError} if the provider is not reachable
    */
   async get(signal?: AbortSignal): Promise<string> {

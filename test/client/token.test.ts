@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest'
-import { AccessError, InterruptedError } from '../../src/core/errors.js'
+import { AccessError, InterruptedError, type UsageError } from '../../src/core/errors.js'
 import { errorOf, test } from './harness.js'
 
 describe('the access token', () => {
@@ -108,7 +108,7 @@ describe('the access token', () => {
   test.for([
     [400, 'ERR_AUTH_FAILED', 1],
     [401, 'ERR_AUTH_FAILED', 1],
-    [404, 'ERR_AUTH_FAILED', 1],
+    [404, 'ERR_WRONG_ADDRESS', 1],
     [403, 'ERR_ACCESS_DENIED', 1],
     [429, 'ERR_SERVICE_BUSY', 4],
     [500, 'ERR_SERVICE_BUSY', 4],
@@ -121,7 +121,9 @@ describe('the access token', () => {
 
   test('a 404 of the provider is not blamed on the secret', async ({ server, client }) => {
     server.fail('token', { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
-    const { message, remedies } = (await errorOf(client.getFilesStatus(['a']))) as AccessError
+    const { exitCode, message, remedies } = (await errorOf(client.getFilesStatus(['a']))) as UsageError
+    // As for a path that the service does not have.
+    expect(exitCode).toBe(2)
     expect(message).toMatch(/issues no tokens at this address \(404\)\.$/)
     expect(remedies.join()).toMatch(/tenant id and address of the identity provider/)
     expect(remedies.join()).not.toContain('secret')

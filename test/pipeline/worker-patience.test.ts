@@ -158,11 +158,12 @@ describe('a service that is away', () => {
   })
 
   it.each([
-    ['ERR_WRONG_ADDRESS', { kind: 'answer', status: 302, headers: { location: '/sign-in' }, body: '' }],
-    ['ERR_WRONG_ADDRESS', { kind: 'status', status: 404 }],
-    ['ERR_INSECURE_ADDRESS', { kind: 'answer', body: insecureLink }],
-  ] as const)('because of %s fails no file', async (code, fault) => {
-    bench.server.fail('registerFile', fault, Number.POSITIVE_INFINITY)
+    ['ERR_WRONG_ADDRESS', 'registerFile', { kind: 'answer', status: 302, headers: { location: '/sign-in' }, body: '' }],
+    ['ERR_WRONG_ADDRESS', 'registerFile', { kind: 'status', status: 404 }],
+    ['ERR_WRONG_ADDRESS', 'token', { kind: 'status', status: 404 }],
+    ['ERR_INSECURE_ADDRESS', 'registerFile', { kind: 'answer', body: insecureLink }],
+  ] as const)('because of %s at %s fails no file', async (code, operation, fault) => {
+    bench.server.fail(operation, fault, Number.POSITIVE_INFINITY)
     const job = await queue(clip('a.wav', 1))
     work({ retryDelay: () => HOUR_MS })
     await until(async () => (await store().get(job.id))?.error?.code === code)
