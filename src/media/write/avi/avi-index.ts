@@ -1,53 +1,67 @@
 import type { PacketRange } from '../deal-packets.js'
 import { firstAtLeast } from '../first-at-least.js'
-import type { AviFile } from './avi-file.js'
-import { type SoundChunks, soundId } from './movie-data.js'
+import type { AviPart } from './avi-file.js'
+import { type MovieData, type SoundChunks, soundId } from './movie-data.js'
 
 /** An entry of `idx1`: id, flags, place and size of a chunk. */
 const ENTRY_BYTES = 16
 const AT = { flags: 4, place: 8, size: 12 }
 
 /** A stream whose chunks change. */
-interface ChangedStream {
+export interface ChangedStream {
   readonly number: number
   readonly chunks: SoundChunks
 }
 
-/** Offset in the file from which `idx1` counts: its start, or the list of media. Undefined if its entries fit neither. */
-export function indexBase({ index, movi }: AviFile, { number, chunks }: ChangedStream): number | undefined {
-  const { entries } = index ?? { entries: Buffer.alloc(0) }
-  for (let at = 0; at + ENTRY_BYTES <= entries.length; at += ENTRY_BYTES) {
-    if (entries.toString('latin1', at, at + 4) !== soundId(number)) continue
-    const base = chunks.start(0) - entries.readUInt32LE(at + AT.place)
-    return base === 0 || base === movi.bodyStart ? base : undefined
-  }
-  return undefined
+/** The chunks of a stream in a part: the first one, and the one behind the last. */
+export function placesIn({ movi }: AviPart, { chunks }: Pick<ChangedStream, 'chunks'>): PacketRange {
+  const placeAt = (offset: number) => firstAtLeast(chunks.count, chunks.start, offset)
+  return { from: placeAt(movi.start), to: placeAt(movi.end) }
 }
 
-/** The reason why voxmux cannot rewrite the index; undefined if it can. */
-export function unfitIndex(avi: AviFile, changed: readonly ChangedStream[]): string | undefined {
-  const [first] = changed
-  if (!avi.index || !first) return undefined
-  const unfit = 'its index does not fit its packets'
-  const base = indexBase(avi, first)
-  if (base === undefined) return unfit
-  const { entries } = avi.index
-  const records = new Set(avi.data.records.map(({ start }) => start))
-  const next = new Map(changed.map((stream) => [soundId(stream.number), { ...stream, place: 0 }]))
+/** Offset from which the `idx1` of a part counts: the start of the file, or the list of media. Undefined if it fits neither. */
+export function indexBase({ index, movi }: AviPart, changed: readonly ChangedStream[]): number | undefined {
+  const entries = index?.entries ?? Buffer.alloc(0)
+  const bases = [0, movi.bodyStart]
+  const streams = new Map(changed.map((stream) => [soundId(stream.number), stream]))
+  for (let at = 0; at + ENTRY_BYTES <= entries.length; at += ENTRY_BYTES) {
+    const stream = streams.get(entries.toString('latin1', at, at + 4))
+    if (!stream) continue
+    const first = firstAtLeast(stream.chunks.count, stream.chunks.start, movi.start)
+    if (first === stream.chunks.count) return undefined
+    return bases.find((base) => base === stream.chunks.start(first) - entries.readUInt32LE(at + AT.place))
+  }
+  // The part lists none of these chunks.
+  const first = movi.bodyStart + 4
+  return bases.find((base) => entries.length < ENTRY_BYTES || base + entries.readUInt32LE(AT.place) === first)
+}
+
+/** True if voxmux can rewrite the `idx1` of a part. */
+export function fitsIndex(part: AviPart, data: MovieData, changed: readonly ChangedStream[]): boolean {
+  if (!part.index) return true
+  const { entries } = part.index
+  const base = indexBase(part, changed)
+  if (base === undefined) return false
+  const records = new Set(data.records.map(({ start }) => start))
+  const next = new Map<string, { readonly chunks: SoundChunks; left: PacketRange }>(
+    changed.map((stream) => [soundId(stream.number), { chunks: stream.chunks, left: placesIn(part, stream) }]),
+  )
   for (let at = 0; at + ENTRY_BYTES <= entries.length; at += ENTRY_BYTES) {
     const id = entries.toString('latin1', at, at + 4)
     const start = base + entries.readUInt32LE(at + AT.place)
     const stream = next.get(id)
-    if (id === 'rec ' ? !records.has(start) : start >= avi.movi.end) return unfit
-    if (!stream && changed.some(({ chunks }) => liesIn(chunks, start))) return unfit
+    if (id === 'rec ' ? !records.has(start) : start >= part.movi.end) return false
+    if (!stream && changed.some(({ chunks }) => liesIn(chunks, start))) return false
     if (!stream) continue
-    if (stream.place >= stream.chunks.count || stream.chunks.start(stream.place) !== start) return unfit
-    stream.place += 1
+    const { from, to } = stream.left
+    if (from >= to || stream.chunks.start(from) !== start) return false
+    stream.left = { from: from + 1, to }
   }
-  return [...next.values()].some(({ place, chunks }) => place !== chunks.count) ? unfit : undefined
+  return [...next.values()].every(({ left }) => left.from === left.to)
 }
 
-function liesIn(chunks: SoundChunks, at: number): boolean {
+/** True if a byte lies in a chunk. */
+export function liesIn(chunks: SoundChunks, at: number): boolean {
   const place = firstAtLeast(chunks.count, chunks.end, at + 1)
   return place < chunks.count && chunks.start(place) <= at
 }
@@ -59,12 +73,14 @@ interface NewPlaces {
   /** New packets in the place of an old one, their offsets and sizes; undefined for a stream that stays. */
   readonly packetsAt: (id: string, place: number) => PacketRange | undefined
   readonly packet: (id: string, packet: number) => { readonly start: number; readonly bytes: number }
-  /** Bytes of a list (`rec `) by its start in the input. */
-  readonly recordBytes: (inputOffset: number) => number
+  /** The first chunk of a stream in this part. */
+  readonly firstPlace: (id: string) => number
+  /** Bytes of a list (`rec `) or an index by its start in the input; undefined for any other chunk. */
+  readonly headBytes: (inputOffset: number) => number | undefined
 }
 
 /** The entries of an index with those of new packets in place of the old ones. Flags stay. @param length of all, in bytes */
-export function newIndex({ index, movi }: AviFile, base: number, length: number, places: NewPlaces): Buffer {
+export function newIndex({ index, movi }: AviPart, base: number, length: number, places: NewPlaces): Buffer {
   const entries = index?.entries ?? Buffer.alloc(0)
   const newBase = base === 0 ? 0 : places.mapped(movi.bodyStart)
   const made = Buffer.alloc(length)
@@ -79,13 +95,12 @@ export function newIndex({ index, movi }: AviFile, base: number, length: number,
   for (let at = 0; at + ENTRY_BYTES <= entries.length; at += ENTRY_BYTES) {
     const entry = entries.subarray(at, at + ENTRY_BYTES)
     const id = entry.toString('latin1', 0, 4)
-    const place = next.get(id) ?? 0
+    const place = next.get(id) ?? places.firstPlace(id)
     next.set(id, place + 1)
     const range = places.packetsAt(id, place)
     if (!range) {
       const start = base + entry.readUInt32LE(AT.place)
-      const bytes = id === 'rec ' ? places.recordBytes(start) : entry.readUInt32LE(AT.size)
-      add(entry, places.mapped(start), bytes)
+      add(entry, places.mapped(start), places.headBytes(start) ?? entry.readUInt32LE(AT.size))
       continue
     }
     for (let packet = range.from; packet < range.to; packet++) {
@@ -98,8 +113,7 @@ export function newIndex({ index, movi }: AviFile, base: number, length: number,
   return made
 }
 
-/** Bytes of the entries with `made` packets in place of `old` ones. */
-export function indexBytes({ index }: AviFile, changed: readonly { readonly old: number; readonly made: number }[]) {
-  const added = changed.reduce((sum, { old, made }) => sum + made - old, 0)
+/** Bytes of the entries with some packets more or fewer. */
+export function indexBytes({ index }: AviPart, added: number): number {
   return (index?.entries.length ?? 0) + ENTRY_BYTES * added
 }

@@ -4,14 +4,16 @@ import { staleChunks } from '../pcm-in-place/stale-chunks.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { type AviFile, readAvi } from './avi-file.js'
-import { unfitIndex } from './avi-index.js'
+import { type ChangedStream, fitsIndex, placesIn } from './avi-index.js'
 import { censusOfAvi } from './census-of-avi.js'
-import { type AviDonor, layOutAvi } from './lay-out-avi.js'
-import type { SoundChunks } from './movie-data.js'
+import { layOutAvi } from './lay-out-avi.js'
+import type { AviDonor } from './movie-layout.js'
+import { unfitOpenDml } from './open-dml-fit.js'
 
-/** Sizes and places have 32 bits, some readers take the highest as a sign, and ffmpeg begins a new part at a gigabyte. */
+/** Sizes and places in a part have 32 bits, and some readers take the highest as a sign. */
 const MOST_BYTES = 0x7000_0000
 const MOST_DONOR_BYTES = 900_000_000
+const TOO_LONG = 'its sizes have 32 bits, and the new sound may need more'
 
 /** An AVI, with chunks that sign its bytes. */
 interface SignedAvi {
@@ -28,7 +30,7 @@ export const aviSound: Writer<SignedAvi, AviDonor> = {
     if (media.formatName !== 'avi') return null
     const avi = await readAvi(media.path, media.sizeBytes)
     await using handle = await open(media.path, 'r')
-    const facts = await staleChunks(handle, avi.file)
+    const facts = await staleChunks(handle, { chunks: avi.parts.flatMap(({ chunks }) => chunks) })
     const signatures = facts.filter(({ kind }) => kind === 'signature').map(({ chunk }) => chunk)
     const stale = facts.find(({ kind }) => kind !== 'signature')?.chunk
     return { avi, signatures: new Set(signatures), stale }
@@ -36,9 +38,8 @@ export const aviSound: Writer<SignedAvi, AviDonor> = {
   survey,
   readDonor,
   layOut: ({ avi, signatures }, { tracks }, donors) => {
-    const chunks = avi.file.chunks.filter((chunk) => !signatures.has(chunk))
     const numbers = tracks.map(({ input }) => input.index)
-    return layOutAvi({ ...avi, file: { ...avi.file, chunks } }, numbers, donors)
+    return layOutAvi(avi, { numbers, signatures }, donors)
   },
 }
 
@@ -61,7 +62,7 @@ function survey({ avi, signatures, stale }: SignedAvi, wanted: Wanted): Survey {
 }
 
 function unfitReason(avi: AviFile, numbers: readonly number[], { media, tracks }: Wanted): string | undefined {
-  const changed: { number: number; chunks: SoundChunks }[] = []
+  const changed: ChangedStream[] = []
   for (const number of numbers) {
     const [stream, chunks] = [avi.streams[number], avi.data.sound.get(number)]
     if (!stream || !chunks) return 'voxmux cannot identify the track in the file'
@@ -71,13 +72,20 @@ function unfitReason(avi: AviFile, numbers: readonly number[], { media, tracks }
     changed.push({ number, chunks })
   }
   if (avi.streams.length !== media.streams.length) return 'it has other streams than ffmpeg reads'
-  if (media.sizeBytes > MOST_BYTES) return 'its sizes have 32 bits, and the new sound may need more'
+  if (avi.parts.some(({ start, end }) => end - start > MOST_BYTES)) return TOO_LONG
   const donorBytes = tracks.map(({ input, encoding, channels }) => {
     const bitRate = encoding.bitRate ?? input.sampleRate * channels * 32
     return ((media.durationSec ?? Number.POSITIVE_INFINITY) * bitRate) / 8
   })
-  if (donorBytes.some((bytes) => bytes > MOST_DONOR_BYTES)) return 'its new sound may need an index of OpenDML'
-  return unfitIndex(avi, changed)
+  const growths = avi.parts.map((part) => {
+    const shares = changed.map(
+      (stream) => (placesIn(part, stream).to - placesIn(part, stream).from) / stream.chunks.count,
+    )
+    return shares.reduce((sum, share, track) => sum + share * (donorBytes[track] ?? 0), 0)
+  })
+  if (growths.some((bytes) => bytes > MOST_DONOR_BYTES)) return TOO_LONG
+  if (avi.parts.some((part) => !fitsIndex(part, avi.data, changed))) return 'its index does not fit its packets'
+  return unfitOpenDml(avi, changed)
 }
 
 async function readDonor(path: string): Promise<AviDonor> {

@@ -1,7 +1,7 @@
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
-import type { AviFile } from './avi-file.js'
+import { type AviFile, type AviPart, PART_HEAD_BYTES } from './avi-file.js'
 
 /** Reasons why parts of a file change. */
 const NEW = {
@@ -9,6 +9,7 @@ const NEW = {
   header: 'clock and length of the new sound',
   format: 'coding of the new sound',
   data: 'new packets of the sound; every other byte stays',
+  indexedData: 'new packets of the sound, and their places and sizes in its indices; every other byte stays',
   index: 'places and sizes of the new packets',
 } as const
 
@@ -18,27 +19,59 @@ export function censusOfAvi(
   numbers: readonly number[],
   signatures: ReadonlySet<Chunk>,
 ): readonly CensusEntry[] {
-  const { file, headers, movi, index } = avi
   const changed = numbers.flatMap((number) => avi.streams[number] ?? [])
-  const reasons = new Map<HeaderPart, string>(
-    changed.flatMap(({ header, format }) => [[header, NEW.header] as const, [format, NEW.format] as const]),
-  )
-  const entries = file.chunks.flatMap((chunk): readonly CensusEntry[] => {
-    const [path, length] = [`${file.name}/${chunk.id.trim()}`, chunk.end - chunk.start]
-    if (chunk.start === headers.start) return partEntries(headers, `${file.name}/hdrl`, reasons)
-    if (chunk === movi) return [rewritten(`${file.name}/movi`, chunk.start, length, NEW.data)]
+  const reasons = new Map<number, string>([
+    ...changed.flatMap(({ header, format }) => [
+      [header.start, NEW.header] as const,
+      [format.start, NEW.format] as const,
+    ]),
+    ...avi.indices.map(({ start }) => [start, NEW.index] as const),
+  ])
+  const end = avi.parts.at(-1)?.end ?? 0
+  const rest = avi.sizeBytes - end
+  const trailing = rest > 0 ? [kept('trailing bytes', end, rest)] : []
+  return [...avi.parts.flatMap((part) => partOfFile(avi, part, { reasons, signatures })), ...trailing]
+}
+
+/** Parts that do not stay: reasons by their start. */
+interface Changes {
+  readonly reasons: ReadonlyMap<number, string>
+  readonly signatures: ReadonlySet<Chunk>
+}
+
+function partOfFile(
+  { headers, data }: AviFile,
+  { name, start, end, chunks, movi, index }: AviPart,
+  { reasons, signatures }: Changes,
+): readonly CensusEntry[] {
+  const entryOf = (chunk: Chunk): readonly CensusEntry[] => {
+    const [path, length] = [`${name}/${chunk.id.trim()}`, chunk.end - chunk.start]
+    if (chunk.start === headers.start) return partEntries(headers, `${name}/hdrl`, reasons)
+    if (chunk === movi) {
+      const isIndexed = data.indices.some((own) => own.start > movi.start && own.start < movi.end)
+      return [rewritten(`${name}/movi`, chunk.start, length, isIndexed ? NEW.indexedData : NEW.data)]
+    }
     if (chunk === index?.chunk) return [rewritten(path, chunk.start, length, NEW.index)]
     if (signatures.has(chunk)) return [lost(path, chunk.start, length, SIGNS_OLD_BYTES)]
     return [kept(chunk.list ? `${path} ${chunk.list}` : path, chunk.start, length)]
-  })
-  const rest = file.sizeBytes - file.end
-  const trailing = rest > 0 ? [kept('trailing bytes', file.end, rest)] : []
-  return [rewritten(file.name, 0, file.headLength, NEW.size), ...entries, ...trailing]
+  }
+  const entries: CensusEntry[] = [rewritten(name, start, PART_HEAD_BYTES, NEW.size)]
+  let at = start + PART_HEAD_BYTES
+  const keepUntil = (next: number) => {
+    if (next > at) entries.push(kept(`${name}/rest`, at, next - at))
+  }
+  for (const chunk of chunks) {
+    keepUntil(chunk.start)
+    entries.push(...entryOf(chunk))
+    at = chunk.end
+  }
+  keepUntil(end)
+  return entries
 }
 
-function partEntries(part: HeaderPart, path: string, reasons: ReadonlyMap<HeaderPart, string>): readonly CensusEntry[] {
+function partEntries(part: HeaderPart, path: string, reasons: ReadonlyMap<number, string>): readonly CensusEntry[] {
   const { start, bodyStart, end, children } = part
-  const reason = reasons.get(part)
+  const reason = reasons.get(start)
   if (reason !== undefined) return [rewritten(path, start, end - start, reason)]
   if (!children) return [kept(path, start, end - start)]
   const inside = children.flatMap((child) => partEntries(child, `${path}/${child.id.trim()}`, reasons))

@@ -1,82 +1,95 @@
 import { type BytePiece, type BytePlan, inputPiece, joinRanges, offsetMap, pieceLength } from '../byte-plan.js'
-import { type DealtPackets, dealPackets } from '../deal-packets.js'
+import { dealPackets } from '../deal-packets.js'
 import { firstAtLeast } from '../first-at-least.js'
-import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
-import type { AviFile } from './avi-file.js'
-import { indexBase, indexBytes, newIndex } from './avi-index.js'
-import { lengthOf, packetHead, sizePiece, statedSize, withBody } from './avi-pieces.js'
-import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
-import { type AviStream, startTimes, withNewSound } from './stream-header.js'
+import type { Chunk } from '../structure/chunks.js'
+import type { AviFile, AviPart } from './avi-file.js'
+import { lengthOf, sizePiece, statedSize, withBody } from './avi-pieces.js'
+import { type AviDonor, MovieLayout, type NewBodies, type NewSound } from './movie-layout.js'
+import { NewIndices } from './new-indices.js'
+import { startTimes, withNewSound } from './stream-header.js'
 
-/** The packets of a newly encoded voice, in a side file of the same format. */
-export interface AviDonor {
-  readonly stream: AviStream
-  readonly packets: SoundChunks
+/** Parts of the input that change. */
+interface Changes {
+  /** Numbers of the streams with new sound, by donor. */
+  readonly numbers: readonly number[]
+  /** Chunks that are left out. */
+  readonly signatures: ReadonlySet<Chunk>
 }
 
-/** New sound in the place of the old. */
-interface NewSound {
-  readonly number: number
-  readonly stream: AviStream
-  readonly chunks: SoundChunks
-  readonly donor: AviDonor
-  readonly deals: DealtPackets
-}
-
-/** Lays out an AVI in which donors supply the packets of some streams. @param numbers of the streams, by donor */
-export function layOutAvi(avi: AviFile, numbers: readonly number[], donors: readonly AviDonor[]): BytePlan {
-  return new AviLayout(avi, numbers, donors).plan()
+/** Lays out an AVI in which donors supply the packets of some streams. */
+export function layOutAvi(avi: AviFile, changes: Changes, donors: readonly AviDonor[]): BytePlan {
+  return new AviLayout(avi, changes, donors).plan()
 }
 
 class AviLayout {
   readonly #avi: AviFile
+  readonly #signatures: ReadonlySet<Chunk>
   readonly #sounds: readonly NewSound[]
-  readonly #removed: RunsInFileOrder
-  readonly #recordBytes: ReadonlyMap<number, number>
-  readonly #moviBytes: number
+  readonly #indices: NewIndices
+  readonly #movies: MovieLayout
 
-  constructor(avi: AviFile, numbers: readonly number[], donors: readonly AviDonor[]) {
+  constructor(avi: AviFile, { numbers, signatures }: Changes, donors: readonly AviDonor[]) {
     this.#avi = avi
+    this.#signatures = signatures
     this.#sounds = numbers.map((number, place) => newSound(avi, number, donors[place]))
-    this.#removed = new RunsInFileOrder(this.#sounds.map(({ chunks }) => chunks))
-    this.#recordBytes = this.#sizesOfRecords()
-    this.#moviBytes = avi.movi.end - avi.movi.start + this.#growthOf(0, this.#removed.count)
+    this.#indices = new NewIndices(avi, this.#sounds)
+    this.#movies = new MovieLayout(avi, this.#sounds, this.#indices.growths)
   }
 
+  /** The indices are found in a layout that has their lengths. */
   plan(): BytePlan {
-    const index = this.#index()
-    return { pieces: { [Symbol.iterator]: () => joinRanges(this.#pieces(index)) } }
-  }
-
-  /** @param index entries of the new index */
-  *#pieces(index: Buffer): Generator<BytePiece> {
-    const { file, movi, headers } = this.#avi
-    const [first] = file.chunks
-    const parts = file.chunks.map((chunk): readonly BytePiece[] | null => {
-      if (chunk === movi) return null
-      if (chunk.start === headers.start) return this.#headerPieces(headers)
-      return chunk === this.#avi.index?.chunk ? withBody(chunk, index) : [inputPiece(chunk.start, chunk.end)]
+    const empty = this.#indices.emptyBodies()
+    const map = offsetMap({ pieces: { [Symbol.iterator]: () => this.#pieces(empty) } })
+    const bodies = this.#indices.bodies({
+      mapped: map.outputOffset,
+      starts: this.#startsOfPackets(empty),
+      headBytes: this.#movies.headBytes,
     })
-    const length = parts.reduce((sum, part) => sum + (part ? lengthOf(part) : this.#moviBytes), 0)
-    const oldLength = file.end - (first?.start ?? file.end)
-    yield inputPiece(0, 4)
-    yield sizePiece(statedSize(this.#avi.statedBytes, length - oldLength))
-    yield inputPiece(8, file.headLength)
-    for (const part of parts) {
-      if (part) yield* part
-      else yield* this.#moviPieces()
-    }
-    yield inputPiece(file.end, file.sizeBytes)
+    return { pieces: { [Symbol.iterator]: () => joinRanges(this.#pieces(bodies)) } }
   }
 
-  #headerPieces(part: HeaderPart): readonly BytePiece[] {
+  *#pieces(bodies: NewBodies): Generator<BytePiece> {
+    for (const part of this.#avi.parts) yield* this.#partPieces(part, bodies)
+    yield inputPiece(this.#avi.parts.at(-1)?.end ?? 0, this.#avi.sizeBytes)
+  }
+
+  *#partPieces(part: AviPart, bodies: NewBodies): Generator<BytePiece> {
+    const { start, end, statedBytes, chunks, movi } = part
+    const made = new Map(chunks.map((chunk) => [chunk, this.#chunkPieces(chunk, bodies)]))
+    const growthOf = (chunk: Chunk) =>
+      chunk === movi ? this.#movies.growth(movi) : lengthOf(made.get(chunk) ?? []) - (chunk.end - chunk.start)
+    const inside = chunks.filter((chunk) => chunk.start < start + 8 + statedBytes)
+    const growth = inside.reduce((sum, chunk) => sum + growthOf(chunk), 0)
+    yield inputPiece(start, start + 4)
+    yield sizePiece(statedSize(statedBytes, growth))
+    let at = start + 8
+    for (const chunk of chunks) {
+      yield inputPiece(at, chunk.start)
+      if (chunk === movi) yield* this.#movies.pieces(movi, bodies)
+      else yield* made.get(chunk) ?? []
+      at = chunk.end
+    }
+    yield inputPiece(at, end)
+  }
+
+  /** The pieces of a chunk outside the media. */
+  #chunkPieces(chunk: Chunk, bodies: NewBodies): readonly BytePiece[] {
+    if (this.#signatures.has(chunk)) return []
+    if (chunk.start === this.#avi.headers.start) return this.#headerPieces(this.#avi.headers, bodies)
+    const index = bodies.get(chunk.start)
+    return index ? withBody(chunk, index) : [inputPiece(chunk.start, chunk.end)]
+  }
+
+  #headerPieces(part: HeaderPart, bodies: NewBodies): readonly BytePiece[] {
     for (const { stream, donor } of this.#sounds) {
       if (part === stream.header) return withBody(part, withNewSound(stream, donor.stream))
       if (part === stream.format) return withBody(part, donor.stream.format.body)
     }
+    const index = bodies.get(part.start)
+    if (index) return withBody(part, index)
     if (!part.children) return [inputPiece(part.start, part.end)]
-    const inside = part.children.flatMap((child) => this.#headerPieces(child))
+    const inside = part.children.flatMap((child) => this.#headerPieces(child, bodies))
     const last = part.children.at(-1)?.end ?? part.bodyStart
     const rest = inputPiece(last, part.end)
     return [
@@ -88,87 +101,12 @@ class AviLayout {
     ]
   }
 
-  *#moviPieces(): Generator<BytePiece> {
-    const { movi, data } = this.#avi
-    yield inputPiece(movi.start, movi.start + 4)
-    yield sizePiece(this.#moviBytes - 8)
-    let at = movi.bodyStart
-    let record = 0
-    for (let row = 0; row <= this.#removed.count; row++) {
-      const start = row < this.#removed.count ? this.#removed.start(row) : movi.end
-      for (let list = data.records[record]; list && list.start < start; list = data.records[++record]) {
-        yield inputPiece(at, list.start + 4)
-        yield sizePiece(this.#recordBytes.get(list.start) ?? 0)
-        at = list.start + 8
-      }
-      yield inputPiece(at, start)
-      if (row === this.#removed.count) return
-      yield* this.#newChunks(row)
-      at = this.#removed.end(row)
-    }
-  }
-
-  *#newChunks(row: number): Generator<BytePiece> {
-    const { track, place } = this.#removed.at(row)
-    const { number, donor, deals } = this.#sounds[track] as NewSound
-    const { from, to } = deals.at(place)
-    for (let packet = from; packet < to; packet++) {
-      const bytes = donor.packets.bytes(packet)
-      yield { kind: 'bytes', bytes: packetHead(soundId(number), bytes) }
-      yield { kind: 'donor', donor: track, start: donor.packets.start(packet) + 8, length: bytes }
-      yield { kind: 'bytes', bytes: Buffer.alloc(bytes % 2) }
-    }
-  }
-
-  /** Bytes that new packets need more than old ones, from a row to another. */
-  #growthOf(fromRow: number, toRow: number): number {
-    let bytes = 0
-    for (let row = fromRow; row < toRow; row++) {
-      const { track, place } = this.#removed.at(row)
-      const { donor, deals } = this.#sounds[track] as NewSound
-      const { from, to } = deals.at(place)
-      for (let packet = from; packet < to; packet++) bytes += chunkBytes(donor.packets.bytes(packet))
-      bytes -= this.#removed.end(row) - this.#removed.start(row)
-    }
-    return bytes
-  }
-
-  /** The new sizes of lists (`rec `), by their start in the input. */
-  #sizesOfRecords(): ReadonlyMap<number, number> {
-    const rowAt = (offset: number) => firstAtLeast(this.#removed.count, this.#removed.start, offset)
-    const { records } = this.#avi.data
-    return new Map(records.map(({ start, end }) => [start, end - start - 8 + this.#growthOf(rowAt(start), rowAt(end))]))
-  }
-
-  /** The entries of the index, found in a layout that has their length. */
-  #index(): Buffer {
-    const counts = this.#sounds.map(({ chunks, donor }) => ({ old: chunks.count, made: donor.packets.count }))
-    const length = indexBytes(this.#avi, counts)
-    const [first] = this.#sounds
-    const base = first && this.#avi.index ? indexBase(this.#avi, first) : undefined
-    if (base === undefined) return Buffer.alloc(0)
-    const empty = Buffer.alloc(length)
-    const map = offsetMap({ pieces: { [Symbol.iterator]: () => this.#pieces(empty) } })
-    const starts = this.#startsOfPackets(empty)
-    const places = new Map(this.#sounds.map(({ number }, place) => [soundId(number), place]))
-    const soundOf = (id: string) => this.#sounds[places.get(id) ?? -1]
-    return newIndex(this.#avi, base, length, {
-      mapped: (offset) => map.outputOffset(offset) ?? 0,
-      packetsAt: (id, place) => soundOf(id)?.deals.at(place),
-      packet: (id, packet) => ({
-        start: starts[places.get(id) ?? -1]?.[packet] ?? 0,
-        bytes: soundOf(id)?.donor.packets.bytes(packet) ?? 0,
-      }),
-      recordBytes: (offset) => this.#recordBytes.get(offset) ?? 0,
-    })
-  }
-
   /** Offsets of the heads of new packets, by donor. */
-  #startsOfPackets(index: Buffer): readonly Float64Array[] {
+  #startsOfPackets(bodies: NewBodies): readonly Float64Array[] {
     const starts = this.#sounds.map(({ donor }) => new Float64Array(donor.packets.count))
     const next = starts.map(() => 0)
     let at = 0
-    for (const piece of this.#pieces(index)) {
+    for (const piece of this.#pieces(bodies)) {
       if (piece.kind === 'donor') {
         const packet = next[piece.donor] as number
         ;(starts[piece.donor] as Float64Array)[packet] = at - 8

@@ -35,45 +35,71 @@ export function chunkBytes(packetBytes: number): number {
 /** Far more than days of film have, and little enough for the memory. */
 const MOST_PACKETS = 10_000_000
 
-/** The media data of an AVI (`movi`). Offsets in the file. */
+/** The media data of an AVI (`movi` of each part). Offsets in the file. */
 export interface MovieData {
   /** By number of the stream. */
   readonly sound: ReadonlyMap<number, SoundChunks>
   /** Lists (`rec `) that join the chunks of some pictures: start and end of each. */
   readonly records: readonly { readonly start: number; readonly end: number }[]
+  /** Indices of OpenDML (`ix00`). */
+  readonly indices: readonly Pick<Chunk, 'start' | 'end' | 'bodyStart' | 'bodyLength'>[]
 }
 
 /** Lists the chunks of sound. @param numbers of the streams of sound @throws MalformedFile if a chunk exceeds its list */
-export async function readMovieData(window: FileWindow, movi: Chunk, numbers: readonly number[]): Promise<MovieData> {
+export async function readMovieData(
+  window: FileWindow,
+  lists: readonly Chunk[],
+  numbers: readonly number[],
+): Promise<MovieData> {
   const sound = new Map(numbers.map((number) => [number, new SoundChunks()]))
-  const byId = new Map([...sound].map(([number, chunks]) => [soundId(number), chunks]))
-  const records: { start: number; end: number }[] = []
-  // Some lists do not count the padding of their last chunk.
-  const oddList = (at: number) => new MalformedFile(`its list at byte ${at} has an odd size`)
-  if (movi.bodyLength % 2 === 1) throw oddList(movi.start)
-  const moviEnd = movi.end
-  let listEnd = moviEnd
-  for (let at = movi.bodyStart + 4; at + 8 <= moviEnd; ) {
-    if (at >= listEnd) listEnd = moviEnd
-    await window.bring(at)
-    const head = window.peek(at, 12)
-    const [id, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
-    const end = at + chunkBytes(length)
-    if (end > listEnd) throw new MalformedFile(`its chunk ${id} at byte ${at} exceeds its list`)
-    if (/^ix\d\d$/.test(id)) throw new MalformedFile('it has an index of OpenDML')
-    if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
-      if (listEnd !== moviEnd) throw new MalformedFile(`its list at byte ${at} lies in another`)
-      if (length % 2 === 1) throw oddList(at)
-      listEnd = end
-      records.push({ start: at, end: listEnd })
-      at += 12
-      continue
-    }
-    byId.get(id)?.push(at, length)
-    at = end
-  }
-  return { sound, records }
+  const reader = new MovieReader(window, new Map([...sound].map(([number, chunks]) => [soundId(number), chunks])))
+  for (const movi of lists) await reader.read(movi)
+  return { sound, records: reader.records, indices: reader.indices }
 }
+
+class MovieReader {
+  readonly #window: FileWindow
+  readonly #byId: ReadonlyMap<string, SoundChunks>
+  readonly records: { start: number; end: number }[] = []
+  readonly indices: Pick<Chunk, 'start' | 'end' | 'bodyStart' | 'bodyLength'>[] = []
+
+  constructor(window: FileWindow, byId: ReadonlyMap<string, SoundChunks>) {
+    this.#window = window
+    this.#byId = byId
+  }
+
+  async read(movi: Chunk): Promise<void> {
+    // Some lists do not count the padding of their last chunk.
+    const oddList = (at: number) => new MalformedFile(`its list at byte ${at} has an odd size`)
+    if (movi.bodyLength % 2 === 1) throw oddList(movi.start)
+    const moviEnd = movi.end
+    let listEnd = moviEnd
+    for (let at = movi.bodyStart + 4; at + 8 <= moviEnd; ) {
+      if (at >= listEnd) listEnd = moviEnd
+      await this.#window.bring(at)
+      const head = this.#window.peek(at, 12)
+      const [id, length] = [head.toString('latin1', 0, 4), head.readUInt32LE(4)]
+      const end = at + chunkBytes(length)
+      if (end > listEnd) throw new MalformedFile(`its chunk ${id} at byte ${at} exceeds its list`)
+      if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
+        if (listEnd !== moviEnd) throw new MalformedFile(`its list at byte ${at} lies in another`)
+        if (length % 2 === 1) throw oddList(at)
+        listEnd = end
+        this.records.push({ start: at, end: listEnd })
+        at += 12
+        continue
+      }
+      if (OTHER_INDEX.test(id)) throw new MalformedFile(`it has an index ${id} in its media`)
+      if (INDEX.test(id)) this.indices.push({ start: at, end, bodyStart: at + 8, bodyLength: length })
+      this.#byId.get(id)?.push(at, length)
+      at = end
+    }
+  }
+}
+
+const INDEX = /^ix\d\d$/
+/** Ids that some writers give to their indices. */
+const OTHER_INDEX = /^(\d\dix|indx|idx1)$/
 
 /** Id of the chunks of a stream of sound: `01wb`. */
 export function soundId(number: number): string {

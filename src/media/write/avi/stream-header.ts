@@ -29,7 +29,6 @@ export function readStreams(headers: HeaderPart): readonly AviStream[] {
   return partsOf(headers, 'strl').map((list) => {
     const [[header], [format]] = [partsOf(list, 'strh'), partsOf(list, 'strf')]
     if (!header || !format || header.body.length < FIELDS.end) throw new MalformedFile('a stream has no whole header')
-    if (partsOf(list, 'indx').length > 0) throw new MalformedFile('it has an index of OpenDML')
     const field = (at: number) => header.body.readUInt32LE(at)
     const sampleSize = field(44)
     const clock = { scale: field(FIELDS.scale), rate: field(FIELDS.rate), start: field(FIELDS.start), sampleSize }
@@ -44,6 +43,11 @@ export function withNewSound({ header }: AviStream, made: AviStream): Buffer {
   made.header.body.copy(body, FIELDS.scale, FIELDS.scale, FIELDS.start)
   made.header.body.copy(body, FIELDS.length, FIELDS.length, FIELDS.end)
   return body
+}
+
+/** Length of some packets in units of the clock. */
+export function unitsOf({ sampleSize }: AviClock, packets: { readonly count: number; readonly bytes: number }): number {
+  return sampleSize > 0 ? Math.floor(packets.bytes / sampleSize) : packets.count
 }
 
 /** Starts of packets in seconds, from their sizes in bytes. */

@@ -37,7 +37,10 @@ const MOST_XML_BYTES = 16 * 1024 ** 2
 const BLOCK_BYTES = 4 * 1024 ** 2
 
 /** Finds the chunks of a file with facts about its samples. */
-export async function staleChunks(file: FileHandle, { chunks }: ChunkFile): Promise<readonly StaleChunk[]> {
+export async function staleChunks(
+  file: FileHandle,
+  { chunks }: Pick<ChunkFile, 'chunks'>,
+): Promise<readonly StaleChunk[]> {
   const found: StaleChunk[] = []
   for (const chunk of chunks) {
     const tag = await staleTag(file, chunk)

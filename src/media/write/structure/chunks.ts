@@ -74,6 +74,28 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
   return { form, isRifx, name: nameOf(head, form), headLength, chunks, end: at, sizeBytes }
 }
 
+/** The chunks of a RIFF of some type inside a file; undefined if it has another type or a chunk exceeds it. */
+export async function chunksOfRiff(
+  file: FileHandle,
+  { bodyStart, bodyLength }: Pick<Chunk, 'bodyStart' | 'bodyLength'>,
+  type: string,
+): Promise<readonly Chunk[] | undefined> {
+  const end = bodyStart + bodyLength
+  if ((await readAt(file, bodyStart, 4)).toString('latin1') !== type) return undefined
+  const chunks: Chunk[] = []
+  for (let at = bodyStart + 4; at + LAYOUT.riff.chunk <= end; ) {
+    const chunk = chunkAt(await readAt(file, at, 24), at, 'riff', {
+      sizeBytes: end,
+      longData: undefined,
+      isRifx: false,
+    })
+    if (!chunk || chunks.length > MAX_STRUCTURES) return undefined
+    chunks.push(chunk)
+    at = chunk.end
+  }
+  return chunks
+}
+
 /** Structures of a file of chunks, as a census lists them. */
 export function chunkStructures({ name, headLength, chunks, end, sizeBytes }: ChunkFile): readonly Structure[] {
   return [

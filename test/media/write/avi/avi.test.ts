@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { readAvi } from './made-avi.js'
+import { asOpenDml, readIndices, readParts } from './made-open-dml.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -69,6 +70,28 @@ it('replaces the second of two sounds', async () => {
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
 })
 
+it.each([
+  ['MP3', ['-c:a', 'libmp3lame'], { form: 'super', base: 'list', oldIndices: 'first', oldFrom: 'list', spare: 0 }],
+  ['MP3 of a variable rate', VARIABLE, { form: 'super', base: 'file', oldIndices: 'none', oldFrom: 'list', spare: 4 }],
+  ['AC-3', ['-c:a', 'ac3'], { form: 'standard', base: 'file', oldIndices: 'none', oldFrom: 'file', spare: 0 }],
+] as const)('replaces %s in a film of several parts (OpenDML)', async (_name, options, form) => {
+  const path = await film('parts.avi', ...options)
+  const input = asOpenDml(await readFile(path), form)
+  await writeFile(path, input)
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('avi')
+  expect(plan.losses).toEqual([])
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const output = await readFile(part)
+  const names = (file: Buffer) => readParts(file).chunks.flatMap(({ path: name }) => (/01wb$/.test(name) ? [] : [name]))
+  expect(names(output)).toEqual(names(input))
+  const { supers } = readIndices(output)
+  for (const [stream, id] of ['00dc', '01wb'].entries()) {
+    const places = readParts(output).chunks.filter(({ path: name }) => name.endsWith(id))
+    expect(supers[stream]?.entries).toEqual(places.map(({ at, size }) => ({ at, size })))
+  }
+})
+
 it('leaves out a signature over the old bytes', async () => {
   const path = await film('signed.avi', '-c:a', 'ac3')
   const input = await readFile(path)
@@ -87,20 +110,49 @@ it.each([
     (file: Buffer) => {
       const size = file.indexOf('movi') - 4
       file.writeUInt32LE(file.readUInt32LE(size) - 1, size)
+      return file
     },
     /odd size/,
   ],
   [
     'an index that does not fit its packets',
-    (file: Buffer) => file.writeUInt32LE(7, file.indexOf('01wb', file.indexOf('idx1')) + 8),
+    (file: Buffer) => {
+      file.writeUInt32LE(7, file.indexOf('01wb', file.indexOf('idx1')) + 8)
+      return file
+    },
     /its index does not fit/,
   ],
-  ['sound that starts late', (file: Buffer) => file.writeUInt32LE(9, file.indexOf('auds') + 28), /starts late/],
+  [
+    'an index of OpenDML that does not fit its packets',
+    (film: Buffer) => {
+      const file = asOpenDml(film, { form: 'super', base: 'list', oldIndices: 'none', oldFrom: 'list', spare: 0 })
+      const index = file.lastIndexOf('ix01')
+      file.writeUInt32LE(file.readUInt32LE(index + 32) + 2, index + 32)
+      return file
+    },
+    /its index at byte \d+ does not fit/,
+  ],
+  [
+    'an index of an unknown kind',
+    (film: Buffer) => {
+      const file = asOpenDml(film, { form: 'super', base: 'list', oldIndices: 'none', oldFrom: 'list', spare: 0 })
+      file.writeUInt8(0x80, file.lastIndexOf('ix01') + 11)
+      return file
+    },
+    /form that voxmux does not know/,
+  ],
+  [
+    'sound that starts late',
+    (file: Buffer) => {
+      file.writeUInt32LE(9, file.indexOf('auds') + 28)
+      return file
+    },
+    /starts late/,
+  ],
 ])('leaves %s to ffmpeg', async (_what, change, expected) => {
   const path = await film('odd.avi', '-c:a', 'ac3')
   const file = await readFile(path)
-  change(file)
-  await writeFile(path, file)
+  await writeFile(path, change(file))
   const { plan } = await writtenFile(path)
   expect(plan.writing).toMatchObject({ kind: 'remux', declined: [{ writer: 'avi' }] })
   expect(plan.writing.declined[0]?.reason).toMatch(expected)
