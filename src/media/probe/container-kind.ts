@@ -31,6 +31,8 @@ const KINDS: Readonly<Record<string, (clues: ContainerClues) => string | undefin
 
 /** The container by its usual extension, from brand and content, not from the name. Undefined if unknown. */
 export function containerKind(clues: ContainerClues): string | undefined {
+  // ffmpeg reads some of them as raw samples.
+  if (clues.head.toString('latin1', 0, 4) === 'RIFX') return 'wav'
   const demuxer = clues.answer.format.format_name.split(',')[0] ?? ''
   return ALIKE.has(demuxer) ? demuxer : KINDS[demuxer]?.(clues)
 }

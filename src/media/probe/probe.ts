@@ -17,6 +17,7 @@ import { withLateSound } from './late-sound.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
+import { longFormatOptions } from './misread/long-format.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
@@ -56,6 +57,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const edits = editLists(movie)
   const plainOptions = [
     ...(edits.kind === 'joined' ? ['-advanced_editlist', '0'] : []),
+    ...(await longFormatOptions(file, head, sizeBytes)),
     ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
   ]
   const { answer, readOptions } = await blamingFile(path, signal, () =>

@@ -26,9 +26,16 @@ function uint(value: number, bytes: number, order: Order): Buffer {
 
 /** A RIFF or RIFX with a format, samples and a chunk behind them. */
 function wave(order: Order, format: Buffer, data: Buffer): Buffer {
-  const chunk = (id: string, body: Buffer) => Buffer.concat([Buffer.from(id), uint(body.length, 4, order), body])
-  const parts = [chunk('fmt ', format), chunk('data', data), chunk('zzzz', Buffer.from('unknown.'))]
-  return chunk(order === 'LE' ? 'RIFF' : 'RIFX', Buffer.concat([Buffer.from('WAVE'), ...parts]))
+  const parts = [
+    chunk(order, 'fmt ', format),
+    chunk(order, 'data', data),
+    chunk(order, 'zzzz', Buffer.from('unknown.')),
+  ]
+  return chunk(order, order === 'LE' ? 'RIFF' : 'RIFX', Buffer.concat([Buffer.from('WAVE'), ...parts]))
+}
+
+function chunk(order: Order, id: string, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(id), uint(body.length, 4, order), body])
 }
 
 function format(order: Order, bytes: number, bits: number, ...extension: readonly Buffer[]): Buffer {
@@ -40,6 +47,9 @@ function format(order: Order, bytes: number, bits: number, ...extension: readonl
 
 /** `WAVE_FORMAT_EXTENSIBLE`: 24 valid bits of stereo PCM. */
 const EXTENSION = Buffer.from('16001800030000000100000000001000800000aa00389b71', 'hex')
+
+/** The same of a RIFX, with the valid bits still to write. */
+const EXTENDED = Buffer.from('00160000000000030001000000001000800000aa00389b71', 'hex')
 
 /** A CAF with samples, of 24 bits in 4 bytes. */
 function caf(flags: number, data: Buffer): Buffer {
@@ -100,6 +110,39 @@ describe('samples that ffmpeg decodes as noise', () => {
       expect(most).toBeLessThanOrEqual(bytes === 4 ? 512 : 2)
     },
   )
+
+  it.each([
+    ['16 bits', 2, EXTENDED, 'pcm_s16be'],
+    ['24 bits', 3, EXTENDED, 'pcm_s24be'],
+    ['a format without a name for its channels', 2, Buffer.alloc(2), 'pcm_s16be'],
+  ])('are written in place if the format of a RIFX is long: %s', async (_, bytes, extension, codec) => {
+    const path = folder.file('long.wav')
+    const fields = format('BE', bytes, 8 * bytes, extension)
+    // Without the extension, the tag is that of PCM.
+    if (extension.length === 2) fields.writeUInt16BE(1, 0)
+    else fields.writeUInt16BE(8 * bytes, 18)
+    const data = bytes === 2 ? narrow(sound) : swapped(sound).filter((_, at) => at % 4 < 3)
+    const parts = [Buffer.from('WAVE'), chunk('BE', 'zzzz', Buffer.from('unknown.')), chunk('BE', 'fmt ', fields)]
+    await writeFile(path, chunk('BE', 'RIFX', Buffer.concat([...parts, chunk('BE', 'data', Buffer.from(data))])))
+    const media = await probe(path)
+    expect(media).toMatchObject({ container: 'wav', durationSec: 2 })
+    expect(audioStreams(media)[0]).toMatchObject({ codec, sampleRate: 48_000, channelLayout: 'stereo' })
+    const { plan, part, verified } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect(writer).toBe('pcm-in-place')
+    for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+    expect(await changedStructures(path, part, census)).toEqual(['RIFX/WAVE/data'])
+    const [before, after] = await Promise.all([readFile(path), readFile(part)])
+    for (let at = before.indexOf('data') + 8; at < before.length; at += bytes) {
+      expect(Math.abs(before.readIntBE(at, bytes) - 2 * after.readIntBE(at, bytes))).toBeLessThanOrEqual(2)
+    }
+  })
+
+  it('are refused if chunks follow those of a RIFX with a long format', async () => {
+    const path = folder.file('followed.wav')
+    await writeFile(path, wave('BE', format('BE', 2, 16, EXTENDED), narrow(sound)))
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_CONTAINER', errorCode: -16 })
+  })
 
   it.each([
     ['lie in the lower bytes', (data: Buffer) => Buffer.concat([data.subarray(1), Buffer.alloc(1)])],
