@@ -1,38 +1,31 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
-import { type BytePiece, bytePlan } from '../byte-plan.js'
-import { type CensusEntry, kept, lost, rewritten } from '../census.js'
-import type { LevelField } from '../level/level-field.js'
+import { bytePlan } from '../byte-plan.js'
+import { type CensusEntry, lost, rewritten } from '../census.js'
 import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
-import { type KeptTag, keepId3 } from './id3-frames.js'
+import type { KeptTag } from './id3-frames.js'
+import { keepHead, keepTail } from './kept-tags.js'
 import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
-import { keepTail } from './tail-tags.js'
 
 interface ElementaryFile {
-  readonly codec: string
-  readonly before: readonly CensusEntry[]
-  /** Bytes before the frames; tags without stale facts. */
-  readonly beforeBytes: readonly BytePiece[]
+  /** Bytes before the frames: tags without stale facts. */
+  readonly before: KeptTag
   readonly frames: FoundFrames
   /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
   readonly followsTags: boolean
   readonly behind: KeptTag
-  readonly levels: readonly LevelField[]
 }
 
-/** Codec of each container, with the settings for ffmpeg to write only frames. */
-const KINDS: Readonly<
-  Record<string, { readonly codec: string; readonly donor: Pick<DonorFormat, 'muxer' | 'options'> }>
-> = {
-  mp3: { codec: 'mp3', donor: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0'] } },
-  aac: { codec: 'aac', donor: { muxer: 'adts', options: [] } },
-  ac3: { codec: 'ac3', donor: { muxer: 'ac3', options: [] } },
-  eac3: { codec: 'eac3', donor: { muxer: 'eac3', options: [] } },
-  mp2: { codec: 'mp2', donor: { muxer: 'mp2', options: [] } },
+/** The settings for ffmpeg to write only frames, by container, which has the name of its codec. */
+const DONORS: Readonly<Record<string, Pick<DonorFormat, 'muxer' | 'options'>>> = {
+  mp3: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0'] },
+  aac: { muxer: 'adts', options: [] },
+  ac3: { muxer: 'ac3', options: [] },
+  eac3: { muxer: 'eac3', options: [] },
+  mp2: { muxer: 'mp2', options: [] },
 }
 
 /** Writes MP3, ADTS, AC-3, E-AC-3 and MPEG layer II: new frames between the tags of the input. */
@@ -41,10 +34,10 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   parse,
   survey,
   readDonor: async (path) => ({ sizeBytes: (await stat(path)).size, info: null }),
-  splice: async ({ codec, frames }, { media }) => spliceableFrames(media, codec, frames),
-  layOut: ({ beforeBytes, behind }, _wanted, [donor]) =>
+  splice: async ({ frames }, { media }) => spliceableFrames(media, media.container, frames),
+  layOut: ({ before, behind }, _wanted, [donor]) =>
     bytePlan([
-      ...beforeBytes,
+      ...before.pieces,
       { kind: 'bytes', bytes: donor?.info ?? Buffer.alloc(0) },
       { kind: 'donor', donor: 0, start: 0, length: donor?.sizeBytes ?? 0 },
       ...behind.pieces,
@@ -52,29 +45,19 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
 }
 
 async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
-  const kind = KINDS[media.container]
-  if (!kind) return null
+  if (!DONORS[media.container]) return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
   const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd })
   if (!frames) return null
-  const before: CensusEntry[] = []
-  const beforeBytes: BytePiece[] = []
-  const levels: LevelField[] = []
-  for (const { start, length } of head) {
-    const tag = keepId3(await readAt(file, start, length), start)
-    // A tag can have more frames than a call takes arguments.
-    for (const entry of tag.entries) before.push(entry)
-    for (const piece of tag.pieces) beforeBytes.push(piece)
-    levels.push(...tag.levels)
-  }
-  const lead = frames.start - soundStart
-  if (lead > 0) before.push(kept('bytes before the frames', soundStart, lead))
-  beforeBytes.push({ kind: 'input', start: soundStart, length: lead })
+  const lead = { path: 'bytes before the frames', start: soundStart, length: frames.start - soundStart }
   const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
-  const behind = await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail)
-  levels.push(...behind.levels)
-  return { codec: kind.codec, before, beforeBytes, frames, followsTags: lead === 0, behind, levels }
+  return {
+    before: await keepHead(file, lead.length > 0 ? [...head, lead] : head),
+    frames,
+    followsTags: lead.length === 0,
+    behind: await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail),
+  }
 }
 
 /** The range of the frames, without bytes around it that are none. */
@@ -84,10 +67,11 @@ async function framesOf(file: FileHandle, container: string, range: FrameRange):
 }
 
 function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
-  const { codec, before, frames, followsTags, behind, levels } = parsed
+  const { before, frames, followsTags, behind } = parsed
+  const { container: codec } = media
   const [track] = tracks
-  const kind = KINDS[media.container]
-  if (!track || tracks.length > 1 || !kind) return { kind: 'declines', reason: 'it has several audio tracks' }
+  const donor = DONORS[codec]
+  if (!track || tracks.length > 1 || !donor) return { kind: 'declines', reason: 'it has several audio tracks' }
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
     return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }
   }
@@ -95,12 +79,12 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
   const isSignalled = codec === 'mp3' && followsTags
   return {
     kind: 'takes',
-    census: [...before, ...framesEntries(frames, codec), ...behind.entries],
-    levels,
+    census: [...before.entries, ...framesEntries(frames, codec), ...behind.entries],
+    levels: [...before.levels, ...behind.levels],
     donors: [
       {
-        ...kind.donor,
-        options: codec === 'mp3' ? [...kind.donor.options, '-write_xing', isSignalled ? '1' : '0'] : kind.donor.options,
+        muxer: donor.muxer,
+        options: codec === 'mp3' ? [...donor.options, '-write_xing', isSignalled ? '1' : '0'] : donor.options,
         skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
         sampleCount: null,
         leadIn: isSignalled ? 'signalled' : 'trimmed',

@@ -6,9 +6,9 @@ import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { LevelField } from '../level/level-field.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
-import { type KeptTag, keepId3 } from './id3-frames.js'
+import type { KeptTag } from './id3-frames.js'
+import { keepHead, keepTail } from './kept-tags.js'
 import { tagBlocks } from './tag-blocks.js'
-import { keepTail } from './tail-tags.js'
 import { commentEntries, commentLevels, freshCommentPieces, staleComments } from './vorbis-comments.js'
 
 const STREAMINFO = 0
@@ -34,8 +34,7 @@ interface FlacFile {
   readonly comments: Buffer | null
   readonly framesStart: number
   readonly framesEnd: number
-  readonly before: readonly CensusEntry[]
-  readonly beforeBytes: readonly BytePiece[]
+  readonly before: KeptTag
   readonly behind: KeptTag
   readonly levels: readonly LevelField[]
 }
@@ -57,15 +56,13 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
   const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
   if (!read) return null
-  const tags = await Promise.all(
-    head.map(async ({ start, length }) => keepId3(await readAt(file, start, length), start)),
-  )
   const blockOf = (wanted: number) => read.blocks.find(({ type }) => type === wanted)
   const contentOf = async (wanted: number) => {
     const block = blockOf(wanted)
     return block ? await readAt(file, block.start + 4, block.length - 4) : null
   }
   const comments = await contentOf(COMMENTS)
+  const before = await keepHead(file, head)
   const behind = await keepTail(file, tail)
   const levels = commentLevels(comments ?? Buffer.alloc(0), (blockOf(COMMENTS)?.start ?? 0) + 4)
   return {
@@ -75,10 +72,9 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     comments: comments && staleComments(comments).length > 0 ? comments : null,
     framesStart: read.framesStart,
     framesEnd: soundEnd,
-    before: tags.flatMap(({ entries }) => entries),
-    beforeBytes: tags.flatMap(({ pieces }) => pieces),
+    before,
     behind,
-    levels: [...tags, { levels }, behind].flatMap((each) => each.levels),
+    levels: [...before.levels, ...levels, ...behind.levels],
   }
 }
 
@@ -102,7 +98,7 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
-    ...before,
+    ...before.entries,
     ...behind.entries,
     kept('fLaC', marker, 4),
     ...blocks.flatMap((block) => blockEntries(block, comments)),
@@ -173,11 +169,11 @@ async function framePlaces(
 }
 
 function layOut(
-  { marker, beforeBytes, blocks, seekTable, comments, framesStart, behind }: FlacFile,
+  { marker, before, blocks, seekTable, comments, framesStart, behind }: FlacFile,
   _wanted: Wanted,
   [donor]: readonly FlacDonor[],
 ) {
-  const pieces: BytePiece[] = [...beforeBytes]
+  const pieces: BytePiece[] = [...before.pieces]
   let at = marker
   const replace = (start: number, length: number, ...made: readonly BytePiece[]) => {
     pieces.push({ kind: 'input', start: at, length: start - at }, ...made)
