@@ -1,11 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
-import { BEGINS, oggPageAt, packetsOf } from './ogg-pages.js'
+import { BEGINS, MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
 import { freshComments } from './vorbis-comments.js'
 
 export type OggCodec = 'vorbis' | 'opus' | 'flac' | 'speex'
 
-const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const FLAC_COUNT_AT = 7
 /** Place of the number of further headers in the id header of Speex. */
 const SPEEX_EXTRA_AT = 68
@@ -31,23 +29,21 @@ export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Og
   let complete = 0
   let count = 0
   let isOpen = false
-  for (let at = 0; at < MOST_HEADER_BYTES; ) {
-    const page = await oggPageAt(file, at)
-    if (!page || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
-    const start = at
-    at += page.headLength + page.bodyLength
+  for await (const page of oggPages(file, 0)) {
+    const { start, end } = page
+    if (start >= MOST_HEADER_BYTES || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
     if (serial !== undefined && page.serial !== serial) continue
-    const body = { lacing: page.lacing, body: await readAt(file, start + page.headLength, page.bodyLength) }
-    count ||= headerCount(codec, packetsOf([body]).packets[0]) ?? 0
+    const body = { lacing: page.lacing, body: await oggBody(file, page) }
+    count ||= headerCount(codec, packetsOf([body])[0]) ?? 0
     if (count === 0) continue
     serial = page.serial
     bodies.push(body)
-    pages.push({ start, length: at - start })
+    pages.push({ start, length: end - start })
     complete += page.lacing.filter((length) => length < 255).length
     isOpen = (page.lacing.at(-1) ?? (isOpen ? 255 : 0)) === 255
     const isAlone = pages.length > 1 || (complete === 1 && !isOpen)
     if (!isAlone || complete > count) return undefined
-    if (complete === count && !isOpen) return { codec, serial, packets: packetsOf(bodies).packets, pages, end: at }
+    if (complete === count && !isOpen) return { codec, serial, packets: packetsOf(bodies), pages, end }
   }
   return undefined
 }

@@ -7,6 +7,8 @@ export interface OggPage {
   readonly start: number
   readonly headLength: number
   readonly bodyLength: number
+  /** First byte behind it. */
+  readonly end: number
   readonly serial: number
   /** Bit 1: continues a packet, 2: begins a stream, 4: ends it. */
   readonly flags: number
@@ -17,6 +19,8 @@ export interface OggPage {
 
 /** Flag of the first page of a stream. */
 export const BEGINS = 2
+/** More bytes of headers are damage, or an attack. */
+export const MOST_HEADER_BYTES = 64 * 1024 ** 2
 const PAGE_NAME = 'OggS'
 const SEARCHED_BYTES = 1024 ** 2
 const HEAD_BYTES = 27
@@ -38,15 +42,25 @@ export async function oggPageAt(file: FileHandle, start: number): Promise<OggPag
   if (segments === undefined || head.toString('latin1', 0, 4) !== PAGE_NAME || head[4] !== 0) return undefined
   const lacing = Buffer.from(head.subarray(HEAD_BYTES, HEAD_BYTES + segments))
   if (lacing.length < segments) return undefined
+  const headLength = HEAD_BYTES + segments
+  const bodyLength = lacing.reduce((sum, length) => sum + length, 0)
   return {
-    start,
-    headLength: HEAD_BYTES + segments,
-    bodyLength: lacing.reduce((sum, length) => sum + length, 0),
+    ...{ start, headLength, bodyLength, end: start + headLength + bodyLength },
     serial: head.readUInt32LE(14),
     flags: head[5] ?? 0,
     granule: head.readBigUInt64LE(6),
     lacing,
   }
+}
+
+/** The pages from an offset on, up to the first place at which none begins. */
+export async function* oggPages(file: FileHandle, start: number): AsyncGenerator<OggPage> {
+  for (let page = await oggPageAt(file, start); page; page = await oggPageAt(file, page.end)) yield page
+}
+
+/** The content of a page. */
+export function oggBody(file: FileHandle, { start, headLength, bodyLength }: OggPage): Promise<Buffer> {
+  return readAt(file, start + headLength, bodyLength)
 }
 
 /** True if a page may begin at an offset or behind it. */
@@ -113,7 +127,7 @@ export function pagesOfPackets(
 }
 
 /** The packets of some pages; the last one may be incomplete. */
-export function packetsOf(pages: readonly { readonly lacing: Buffer; readonly body: Buffer }[]) {
+export function packetsOf(pages: readonly { readonly lacing: Buffer; readonly body: Buffer }[]): readonly Buffer[] {
   const packets: Buffer[] = []
   let open: Buffer[] = []
   for (const { lacing, body } of pages) {
@@ -126,7 +140,7 @@ export function packetsOf(pages: readonly { readonly lacing: Buffer; readonly bo
       open = []
     }
   }
-  return { packets, isOpen: open.length > 0 }
+  return packets
 }
 
 function checksum(bytes: Uint8Array, start: number): number {

@@ -1,14 +1,16 @@
 import { open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { audioStreams, type MediaInfo } from '../../media-info.js'
+import { isOgg } from '../../probe/file-tags.js'
 import { bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { staleReason } from '../stale-facts.js'
+import { joinNeighbours } from '../structure/structure.js'
 import type { Survey, Wanted, Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
-import { BEGINS, holdsPage, MOST_SEGMENTS, NO_GRANULE, oggPageAt } from './ogg-pages.js'
+import { BEGINS, holdsPage, MOST_SEGMENTS, NO_GRANULE, oggPageAt, oggPages } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 import { staleComments } from './vorbis-comments.js'
 
@@ -40,8 +42,7 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
 
 async function parse(media: MediaInfo): Promise<OggFile | null> {
   const [audio, ...others] = audioStreams(media)
-  if (media.container !== 'ogg' && media.container !== 'opus') return null
-  if (!isOggCodec(audio?.codec) || others.length > 0) return null
+  if (!isOgg(media.container) || !isOggCodec(audio?.codec) || others.length > 0) return null
   await using file = await open(media.path, 'r')
   const headers = await readHeaders(file, audio.codec)
   if (!headers) return null
@@ -59,7 +60,7 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
     const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
     if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
     // Players skip a truncated last page; the audio ends before it.
-    const length = Math.min(page.headLength + page.bodyLength, media.sizeBytes - at)
+    const length = Math.min(page.end, media.sizeBytes) - at
     const isSound = page.serial === headers.serial
     const last = runs.at(-1)
     if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
@@ -111,7 +112,7 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
   }
   const sound = `the audio is re-encoded as ${codec}`
   return [
-    ...joined(runs.filter(({ start }) => start < end).map(entryOf)),
+    ...joinNeighbours(runs.filter(({ start }) => start < end).map(entryOf)),
     // A comment may lie in several pages, so its bytes count as theirs.
     ...stale.map(({ name }) => lost(`comment:${name}`, end, 0, staleReason(name) ?? '')),
     isFilm(parsed)
@@ -121,27 +122,13 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
   ]
 }
 
-/** Joins entries that continue each other. */
-function joined(entries: readonly CensusEntry[]): readonly CensusEntry[] {
-  const own: CensusEntry[] = []
-  for (const entry of entries) {
-    const last = own.at(-1)
-    if (last?.path !== entry.path) own.push(entry)
-    else own[own.length - 1] = { ...last, length: last.length + entry.length }
-  }
-  return own
-}
-
 async function readDonor(path: string, _track: unknown, _signal: unknown, { headers }: OggFile): Promise<OggDonor> {
   await using file = await open(path, 'r')
   const { size } = await file.stat()
   const made = await readHeaders(file, headers.codec)
   const pages: DonorPage[] = []
-  for (let at = made?.end ?? size; at < size; ) {
-    const page = await oggPageAt(file, at)
-    if (!page) break
-    pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: at + page.headLength })
-    at += page.headLength + page.bodyLength
+  for await (const page of oggPages(file, made?.end ?? size)) {
+    pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: page.start + page.headLength })
   }
   const [id, ...others] = made?.packets ?? []
   const isCounted = id !== undefined && headers.codec === 'flac'

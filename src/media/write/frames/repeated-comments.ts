@@ -1,21 +1,20 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
+import { isOgg } from '../../probe/file-tags.js'
 import type { MuxLoss } from '../remux/mux-losses.js'
-import { oggPageAt, packetsOf } from './ogg-pages.js'
+import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
 import { vorbisComments } from './vorbis-comments.js'
 
 type PageContent = Parameters<typeof packetsOf>[0][number]
 
 /** First bytes of a packet of comments (Vorbis, Opus, Theora). */
 const COMMENT_HEADS = ['\x03vorbis', 'OpusTags', '\x81theora']
-const MOST_HEADER_BYTES = 64 * 1024 ** 2
 
 /** Comments of an Ogg file that have several values, such as three artists. ffmpeg joins these into one. */
 export async function repeatedCommentLosses({ path, container }: MediaInfo): Promise<readonly MuxLoss[]> {
-  if (container !== 'ogg' && container !== 'opus') return []
+  if (!isOgg(container)) return []
   await using file = await open(path, 'r')
-  const names = [...(await headerPages(file)).values()].flatMap((pages) => packetsOf(pages).packets.flatMap(repeated))
+  const names = [...(await headerPages(file)).values()].flatMap((pages) => packetsOf(pages).flatMap(repeated))
   if (names.length === 0) return []
   const what = `repeated comments (${[...new Set(names)].join(', ')})`
   return [{ what, stream: null, reason: 'ffmpeg joins their values into one' }]
@@ -24,15 +23,12 @@ export async function repeatedCommentLosses({ path, container }: MediaInfo): Pro
 /** Pages before the first sound or picture, by the serial number of their stream. */
 async function headerPages(file: FileHandle): Promise<ReadonlyMap<number, PageContent[]>> {
   const found = new Map<number, PageContent[]>()
-  for (let at = 0; at < MOST_HEADER_BYTES; ) {
-    const page = await oggPageAt(file, at)
+  for await (const page of oggPages(file, 0)) {
     // A page within a packet has a granule of -1.
-    if (!page || BigInt.asIntN(64, page.granule) > 0n) break
-    const body = await readAt(file, at + page.headLength, page.bodyLength)
+    if (page.start >= MOST_HEADER_BYTES || BigInt.asIntN(64, page.granule) > 0n) break
     const pages = found.get(page.serial) ?? []
-    pages.push({ lacing: page.lacing, body })
+    pages.push({ lacing: page.lacing, body: await oggBody(file, page) })
     found.set(page.serial, pages)
-    at += page.headLength + page.bodyLength
   }
   return found
 }

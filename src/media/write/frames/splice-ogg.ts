@@ -1,11 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { opusSamples } from '../splice/opus-samples.js'
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
-import { lacingOf, MOST_SEGMENTS, type OggPage, oggPageAt } from './ogg-pages.js'
+import { lacingOf, MOST_SEGMENTS, type OggPage, oggBody, oggPages } from './ogg-pages.js'
 
 /** The audio of a side file, or of old and new packets. */
 export interface OggDonor {
@@ -114,19 +113,14 @@ async function listPackets(
   const lengths: number[] = []
   const sizes: number[] = []
   const pages: PagePackets[] = []
-  for (let at = end; ; ) {
-    const page = await oggPageAt(file, at)
+  for await (const page of oggPages(file, end)) {
     // Players skip a truncated last page.
-    const isWhole = page && at + page.headLength + page.bodyLength <= sizeBytes
-    if (!isWhole) return starts.length > 0 ? { starts, lengths, sizes, pages } : 'it has no packets'
-    if (page.serial !== serial) {
-      at += page.headLength + page.bodyLength
-      continue
-    }
+    if (page.end > sizeBytes) break
+    if (page.serial !== serial) continue
     if ((page.flags & 1) !== 0 || page.lacing.at(-1) === 255) return 'a packet lies in two pages'
     const from = starts.length
-    const bodyAt = at + page.headLength
-    const body = await readAt(file, bodyAt, page.bodyLength)
+    const bodyAt = page.start + page.headLength
+    const body = await oggBody(file, page)
     let start = 0
     let length = 0
     for (const segment of page.lacing) {
@@ -139,8 +133,8 @@ async function listPackets(
       length = 0
     }
     pages.push({ flags: page.flags, granule: page.granule, from, to: starts.length })
-    at = bodyAt + page.bodyLength
   }
+  return starts.length > 0 ? { starts, lengths, sizes, pages } : 'it has no packets'
 }
 
 /** Sample at which each packet begins, and the end of the last, if all play one after another. */

@@ -11,8 +11,8 @@ export interface Structure {
 export const MAX_STRUCTURES = 500_000
 
 /** Joins neighbours of the same name: a hundred thousand frames become one essence. */
-export function joinNeighbours(structures: Iterable<Structure>): readonly Structure[] {
-  const joined: Structure[] = []
+export function joinNeighbours<S extends Structure>(structures: Iterable<S>): readonly S[] {
+  const joined: S[] = []
   for (const part of structures) {
     if (part.length === 0) continue
     const last = joined.at(-1)
