@@ -150,6 +150,11 @@ export function audioStreams(media: MediaInfo): readonly AudioStreamInfo[] {
   return media.streams.filter((stream) => stream.kind === 'audio')
 }
 
+/** Seconds by which a stream begins later than its file; 0 if its start is unknown. */
+export function lateSecOf({ startSec }: Pick<MediaInfo, 'startSec'>, stream: StreamInfo | undefined): number {
+  return (stream?.startSec ?? startSec) - startSec
+}
+
 /** True for sound of all directions (Ambisonics), whose channels belong to no speakers. */
 export function isSoundField({ channelLayout }: Pick<AudioStreamInfo, 'channelLayout'>): boolean {
   return channelLayout?.startsWith('ambisonic') ?? false

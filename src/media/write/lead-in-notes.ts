@@ -1,3 +1,4 @@
+import { lateSecOf } from '../media-info.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
@@ -21,8 +22,7 @@ export async function leadInNotes(
     const channels = mixedTo?.get(input.audioIndex) ?? input.channels
     const channelLayout = channels === input.channels ? input.channelLayout : null
     const samples = await encoderPriming(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, signal)
-    const lateSec = (input.startSec ?? plan.media.startSec) - plan.media.startSec
-    const replacedMs = Math.round(1000 * (samples / input.sampleRate - lateSec))
+    const replacedMs = Math.round(1000 * (samples / input.sampleRate - lateSecOf(plan.media, input)))
     if (replacedMs < 1) continue
     const why = `because .${plan.container} cannot state its length`
     notes.push(

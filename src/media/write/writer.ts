@@ -1,4 +1,4 @@
-import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { type AudioStreamInfo, lateSecOf, type MediaInfo } from '../media-info.js'
 import type { BytePlan } from './byte-plan.js'
 import type { Census } from './census.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
@@ -42,6 +42,11 @@ export interface DonorFormat {
   readonly leadIn?: 'signalled' | 'trimmed'
   /** Set if integers of 32 bits carry only 24: the lowest byte of each stays zero. */
   readonly hasHighBytesOnly?: boolean
+}
+
+/** Samples of a new voice that lie before its track, as {@link DonorFormat.skipSamples}. */
+export function lateSamples(media: MediaInfo, input: AudioStreamInfo): number {
+  return Math.max(0, Math.round(lateSecOf(media, input) * input.sampleRate))
 }
 
 /** A writer's answer before anything is sent. */

@@ -7,7 +7,7 @@ import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
 import { levelsOf, staleChunks, tagEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
-import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
 import { type ChunkDonor, isOfCoding, type SoundFile } from './sound-chunks.js'
 
@@ -40,7 +40,6 @@ function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   const reason = track && unfitReason(sound.file, media, track)
   if (!track || reason !== undefined) return { kind: 'declines', reason: reason ?? 'it has no audio track' }
-  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
   return {
     kind: 'takes',
     census: censusOf(sound),
@@ -49,7 +48,7 @@ function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
       {
         muxer: media.container,
         options: sound.file.form === 'rf64' ? ['-rf64', 'always'] : [],
-        skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
+        skipSamples: lateSamples(media, track.input),
         sampleCount: null,
         leadIn: track.encoding.lossless ? 'signalled' : 'trimmed',
       },

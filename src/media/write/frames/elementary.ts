@@ -3,7 +3,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { bytePlan } from '../byte-plan.js'
 import { type CensusEntry, lost, rewritten } from '../census.js'
-import type { DonorFormat, Survey, Wanted, Writer } from '../writer.js'
+import { type DonorFormat, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
 import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
@@ -75,7 +75,6 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
     return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }
   }
-  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
   const isSignalled = codec === 'mp3' && followsTags
   return {
     kind: 'takes',
@@ -85,7 +84,7 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
       {
         muxer: donor.muxer,
         options: codec === 'mp3' ? [...donor.options, '-write_xing', isSignalled ? '1' : '0'] : donor.options,
-        skipSamples: Math.max(0, Math.round(lateSec * track.input.sampleRate)),
+        skipSamples: lateSamples(media, track.input),
         sampleCount: null,
         leadIn: isSignalled ? 'signalled' : 'trimmed',
       },

@@ -5,7 +5,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { LevelField } from '../level/level-field.js'
-import type { Survey, Wanted, Writer } from '../writer.js'
+import { lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
 import { tagBlocks } from './tag-blocks.js'
@@ -104,8 +104,7 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
     ...blocks.flatMap((block) => blockEntries(block, comments)),
     rewritten('frames', framesStart, framesEnd - framesStart, 'the audio is re-encoded without loss'),
   ]
-  const lateSec = (track.input.startSec ?? media.startSec) - media.startSec
-  const skipSamples = Math.max(0, Math.round(lateSec * track.input.sampleRate))
+  const skipSamples = lateSamples(media, track.input)
   return {
     kind: 'takes',
     census,

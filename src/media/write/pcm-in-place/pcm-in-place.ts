@@ -5,7 +5,7 @@ import { type BytePiece, bytePlan, CRC_32, pieceLength } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
-import type { DonorFormat, Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { type DonorFormat, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
@@ -57,11 +57,10 @@ function reasonAgainst(parsed: InPlaceFile, { input, encoding, channels }: Wante
 
 function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): DonorFormat {
   const frame = (sampleBits(input) / 8) * input.channels
-  const lateSec = (input.startSec ?? media.startSec) - media.startSec
   return {
     muxer: (input.codec ?? '').replace(/^pcm_/, ''),
     options: [],
-    skipSamples: Math.max(0, Math.round(lateSec * input.sampleRate)),
+    skipSamples: lateSamples(media, input),
     sampleCount: bytes / frame,
     leadIn: 'signalled',
     hasHighBytesOnly: input.bitsPerSample === 24 && sampleBits(input) === 32,

@@ -1,4 +1,4 @@
-import { type MediaInfo, pictureOf } from '../../media-info.js'
+import { lateSecOf, type MediaInfo, pictureOf } from '../../media-info.js'
 import type { MuxLoss } from './mux-losses.js'
 import type { PlannedStream } from './plan-streams.js'
 
@@ -21,7 +21,7 @@ export function latePictureSec({ media, container, streams }: Remuxed): number {
   const picture = pictureOf(media)
   const isWritten = streams.some(({ input, fate }) => input === picture && fate !== 'dropped')
   if (!isWritten || media.container === container || !BEGIN_WITH_PICTURE.has(container)) return 0
-  const lateSec = (picture?.startSec ?? media.startSec) - media.startSec
+  const lateSec = lateSecOf(media, picture)
   return lateSec > 0 && lateSec <= MOST_SEC ? lateSec : 0
 }
 

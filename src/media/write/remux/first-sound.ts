@@ -1,4 +1,4 @@
-import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import { type AudioStreamInfo, lateSecOf, type MediaInfo } from '../../media-info.js'
 import { windowsMediaFrame } from '../../probe/frame-times.js'
 import type { ContainerProfile } from '../container-profile.js'
 import type { MuxLoss } from './mux-losses.js'
@@ -40,8 +40,7 @@ export function firstSoundLosses(media: MediaInfo, voices: readonly NewStream[])
 
 /** The loss of sound in another codec. A late track has its lead-in before it, but not the frame that the decoder leaves out. */
 function lostOfOtherSec(media: MediaInfo, input: AudioStreamInfo): number {
-  const lateSec = (input.startSec ?? media.startSec) - media.startSec
-  return Math.max(frameSec(input), LEFT_OUT_FRAMES * frameSec(input) - lateSec)
+  return Math.max(frameSec(input), LEFT_OUT_FRAMES * frameSec(input) - lateSecOf(media, input))
 }
 
 /** Windows Media by programs of Microsoft has sound that begins within the lead-in of ffmpeg's encoder. */

@@ -1,4 +1,5 @@
 import { UsageError } from '../../../core/errors.js'
+import { lateSecOf } from '../../media-info.js'
 import type { PcmStream } from '../../pcm/pcm.js'
 import { writeChunks } from '../../pcm/pcm-file.js'
 import { isMatroska } from '../../probe/container-kind.js'
@@ -66,7 +67,7 @@ async function voiceTiming(
 ): Promise<Pick<MuxInput, 'skipSamples' | 'delaySamples'>> {
   const { media, profile } = plan
   const { format } = voice
-  const lateSec = startsAnywhere(plan) ? (input.startSec ?? media.startSec) - media.startSec : 0
+  const lateSec = startsAnywhere(plan) ? lateSecOf(media, input) : 0
   const early = Math.round((latePictureSec(plan) + earlyLeadInSec(plan)) * format.sampleRate)
   const late = Math.max(early, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
