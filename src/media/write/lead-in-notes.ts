@@ -1,4 +1,5 @@
 import { lateSecOf } from '../media-info.js'
+import { type AudioChoices, mixedTrack } from './encode/audio-encoding.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
@@ -10,18 +11,13 @@ const LISTED = /^wma/
 /** Names the first sound of each new track that the lead-in of its encoder replaces. */
 export async function leadInNotes(
   plan: MuxPlan,
-  {
-    mixedTo,
-    signal,
-  }: { readonly mixedTo?: ReadonlyMap<number, number> | undefined; readonly signal?: AbortSignal | undefined },
+  options: Pick<AudioChoices, 'mixedTo'> & { readonly signal?: AbortSignal | undefined },
 ): Promise<readonly string[]> {
   const notes: string[] = []
   for (const [place, stream] of newStreams(plan).entries()) {
     const { encoding, input } = stream
     if (encoding.lossless || LISTED.test(encoding.codec) || !isTrimmed(plan, place, stream)) continue
-    const channels = mixedTo?.get(input.audioIndex) ?? input.channels
-    const channelLayout = channels === input.channels ? input.channelLayout : null
-    const samples = await encoderPriming(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, signal)
+    const samples = await encoderPriming(encoding, mixedTrack(input, options), options.signal)
     const replacedMs = Math.round(1000 * (samples / input.sampleRate - lateSecOf(plan.media, input)))
     if (replacedMs < 1) continue
     const why = `because .${plan.container} cannot state its length`

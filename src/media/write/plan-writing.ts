@@ -10,7 +10,7 @@ import { type BytePlan, offsetMap } from './byte-plan.js'
 import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
 import { aacCoderOptions } from './encode/aac-coder.js'
-import { type AudioChoices, type AudioEncoding, audioEncoding } from './encode/audio-encoding.js'
+import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from './encode/audio-encoding.js'
 import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
@@ -83,11 +83,8 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
   const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
   const plan = await chooseWriter(media, { ...measured, aacOptions })
   for (const { encoding, input } of newStreams(plan)) {
-    const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
-    if (!encoding.codec.startsWith('pcm_')) {
-      const channelLayout = channels === input.channels ? input.channelLayout : null
-      await proveEncoder(encoding, { sampleRate: input.sampleRate, channels, channelLayout }, options.signal)
-    }
+    if (encoding.codec.startsWith('pcm_')) continue
+    await proveEncoder(encoding, mixedTrack(input, options), options.signal)
   }
   return { ...plan, notes: [...plan.notes, ...(await leadInNotes(plan, options))] }
 }
@@ -166,7 +163,7 @@ function wantedTracks(
   const tracks = inputs.map((input) => {
     const keepsCodec = !recoded?.has(input) && (input.codec === EQUAL_FRAMES || !hasGuessedTimes(media, input))
     const encoding = ownEncoding(input, remux, choices, keepsCodec)
-    return { input, encoding, channels: choices.mixedTo?.get(input.audioIndex) ?? input.channels }
+    return { input, encoding, channels: mixedTrack(input, choices).channels }
   })
   return { media, tracks }
 }

@@ -5,10 +5,10 @@ import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { temporaryFolder } from '../ffmpeg/temporary-folder.js'
 import { audioStreams } from '../media-info.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
-import { defaultChannelLayout, type PcmFormat, type PcmStream, pcmFormatFor } from '../pcm/pcm.js'
+import { type PcmFormat, type PcmStream, pcmFormatFor } from '../pcm/pcm.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
 import { probe } from '../probe/probe.js'
-import type { AudioEncoding } from './encode/audio-encoding.js'
+import { type AudioEncoding, withChannels } from './encode/audio-encoding.js'
 import { measuredOnce } from './encode/encoder-priming.js'
 import { donorCommand, isFed, isRaw } from './encode-donor.js'
 import type { DonorFormat, WantedTrack } from './writer.js'
@@ -33,8 +33,7 @@ export function donorFault(
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const { encoding, input, channels } = track
-  const own = pcmFormatFor(input)
-  const pcm = channels === own.channels ? own : { ...own, channels, channelLayout: defaultChannelLayout(channels) }
+  const pcm = pcmFormatFor(withChannels(input, channels))
   if (isFed(pcm, encoding, donor)) return Promise.resolve(null)
   // No container depends on the bit rate of a lossy codec, and almost every file has its own.
   const setting = [encoding.encoder, encoding.lossless ? encoding.options : []]

@@ -31,6 +31,16 @@ export interface AudioChoices {
   readonly mixedTo?: ReadonlyMap<number, number> | undefined
 }
 
+/** A track with another number of channels, in their usual layout. */
+export function withChannels(stream: AudioStreamInfo, channels: number): AudioStreamInfo {
+  return channels === stream.channels ? stream : { ...stream, channels, channelLayout: null }
+}
+
+/** A track with the channels of its new voice. */
+export function mixedTrack(stream: AudioStreamInfo, { mixedTo }: Pick<AudioChoices, 'mixedTo'>): AudioStreamInfo {
+  return withChannels(stream, mixedTo?.get(stream.audioIndex) ?? stream.channels)
+}
+
 interface LossyCodec {
   readonly encoder: string
   /** Used if the file states no bit rate. */
@@ -122,7 +132,7 @@ export function audioEncoding(
   profile: ContainerProfile,
   wishes: AudioChoices,
 ): AudioEncoding | undefined {
-  const channels = wishes.mixedTo?.get(stream.audioIndex) ?? stream.channels
+  const { channels } = mixedTrack(stream, wishes)
   const usable = (codec: string | null | undefined): codec is string =>
     typeof codec === 'string' && canEncode(codec) && carriesAudio(profile, codec) && channels <= mostChannels(codec)
   // AIFF and AU hold only the second kind, and a Blu-ray the third.
@@ -133,14 +143,9 @@ export function audioEncoding(
       : ['flac', 'alac', ...pcm]
     : []
   const fallback = wishes.fallbackCodec === 'pcm' ? pcm : [wishes.fallbackCodec]
-  const codecs = [
-    ...[wishes.audioCodec, stream.codec, ...lossless],
-    ...[
-      ...fallback,
-      ...lossyKin(stream.codec),
-      ...profile.audioCodecs.flatMap((known) => (ANY_KIND.has(known) ? [...pcm, known] : known)),
-    ],
-  ].filter(usable)
+  const usual = profile.audioCodecs.flatMap((known) => (ANY_KIND.has(known) ? [...pcm, known] : known))
+  const kin = LOSSY_KIN[stream.codec ?? ''] ?? []
+  const codecs = [wishes.audioCodec, stream.codec, ...lossless, ...fallback, ...kin, ...usual].filter(usable)
   const codec = codecs.find((candidate) => candidate === stream.codec || hasRate(candidate, stream)) ?? codecs[0]
   if (codec === undefined) return undefined
   if (codec.startsWith('pcm_')) {
@@ -168,23 +173,14 @@ function hasRate(codec: string, { sampleRate }: AudioStreamInfo): boolean {
 }
 
 /** The nearest codecs to one that ffmpeg can only read, or cannot write into CAF. */
-function lossyKin(codec: string | null): readonly string[] {
-  switch (codec) {
-    case 'wmapro':
-    case 'wmavoice':
-    case 'wmalossless':
-      return ['wmav2', 'ac3']
-    case 'aac_latm':
-      return ['aac']
-    case 'aac':
-      return ['alac']
-    case 'dts':
-      return ['flac', 'ac3']
-    case 'truehd':
-      return ['ac3']
-    default:
-      return []
-  }
+const LOSSY_KIN: Readonly<Record<string, readonly string[]>> = {
+  wmapro: ['wmav2', 'ac3'],
+  wmavoice: ['wmav2', 'ac3'],
+  wmalossless: ['wmav2', 'ac3'],
+  aac_latm: ['aac'],
+  aac: ['alac'],
+  dts: ['flac', 'ac3'],
+  truehd: ['ac3'],
 }
 
 function pcmKind({ codec, sampleFormat, bitsPerSample }: AudioStreamInfo): string {
@@ -253,7 +249,6 @@ function ownBitRate(stream: AudioStreamInfo, { measuredBitRates }: AudioChoices)
 const VORBIS_LIMITS: readonly { readonly upTo: number; readonly least: number; readonly most: number }[] = [
   { upTo: 9_000, least: 8 * K, most: 32 * K },
   { upTo: 15_000, least: 12 * K, most: 44 * K },
-  { upTo: 19_000, least: 16 * K, most: 86 * K },
   { upTo: 26_000, least: 16 * K, most: 86 * K },
   { upTo: 40_000, least: 30 * K, most: 190 * K },
   { upTo: Number.POSITIVE_INFINITY, least: 32 * K, most: 192 * K },

@@ -1,7 +1,7 @@
 import { PrecheckError, UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
-import { type AudioChoices, type AudioEncoding, audioEncoding } from '../encode/audio-encoding.js'
+import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from '../encode/audio-encoding.js'
 import { hasTrackMark } from './mend/track-mark.js'
 import { keepsDisposition } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
@@ -179,7 +179,7 @@ function requireRoom({ media, container, profile }: Target, original: Unnumbered
 function newStream(input: AudioStreamInfo, { media, container, profile, options }: Target): Unnumbered<NewStream> {
   const encoding = audioEncoding(input, profile, options)
   if (!encoding) {
-    const channels = options.mixedTo?.get(input.audioIndex) ?? input.channels
+    const { channels } = mixedTrack(input, options)
     const message = `No codec that voxmux can write into .${container} holds ${channels} channels.`
     throw new UsageError('ERR_NO_ENCODER', message, {
       input: media.path,

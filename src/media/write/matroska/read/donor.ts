@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { readFloat } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
+import { withChannels } from '../../encode/audio-encoding.js'
 import { encoderPriming } from '../../encode/encoder-priming.js'
 import type { WantedTrack } from '../../writer.js'
 import type { BlockList } from './block-list.js'
@@ -51,12 +52,10 @@ export async function readMatroskaDonor(
   const wholeSec = exactSec(last) + (packetSamples ?? 0) / rate
   // The last packet may be shorter than the others.
   const endSec = statedSec > exactSec(last) && (packetSamples === null || statedSec < wholeSec) ? statedSec : wholeSec
-  const channelLayout = channels === input.channels ? input.channelLayout : null
-  const feed = { sampleRate: input.sampleRate, channels, channelLayout }
   return {
     ...{ entry, packets, packetSamples, bytes, encoder: encoding.encoder },
     startSec: (packet) => (packet > last ? endSec : exactSec(packet)),
-    primingSamples: await encoderPriming(encoding, feed, signal),
+    primingSamples: await encoderPriming(encoding, withChannels(input, channels), signal),
   }
 }
 
