@@ -5,7 +5,7 @@ import { writeChunks } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { rawInputOptions } from '../pcm/raw-input.js'
 import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
-import type { AudioEncoding } from './encode/audio-encoding.js'
+import { type AudioEncoding, encodingOptions } from './encode/audio-encoding.js'
 import { encodeInTurns } from './encode/encode-in-turns.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
 import { encoderLayoutFilters } from './encode/encoder-layout.js'
@@ -37,7 +37,7 @@ export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: S
         url: fileUrl(path),
         options: [
           ...(filters.length > 0 ? ['-filter:a', filters.join(',')] : []),
-          ...['-c:a', encoding.encoder, ...encoding.options.map((option) => option.replace('{s}', 'a'))],
+          ...encodingOptions(encoding, 'a'),
           // Allows experimental codecs, and keeps ffmpeg's name out of the packets.
           ...['-strict', '-2', '-fflags', '+bitexact', '-flags:a', '+bitexact', ...options, '-f', muxer],
         ],

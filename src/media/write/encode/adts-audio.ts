@@ -5,7 +5,7 @@ import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { waveSampleCount } from '../../probe/wave-chunks.js'
 import { aacCoderOptions } from './aac-coder.js'
 import { AAC_FRAME_SAMPLES } from './adts-frames.js'
-import type { AudioEncoding } from './audio-encoding.js'
+import { type AudioEncoding, encodingOptions } from './audio-encoding.js'
 import { encoderPriming } from './encoder-priming.js'
 
 type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
@@ -83,13 +83,7 @@ export async function encodeAdts(
           options: [
             ...['-map', '0:a:0', '-map_metadata', '-1'],
             ...(filters.length > 0 ? ['-af', filters.join(',')] : []),
-            ...[
-              '-c:a',
-              encoding.encoder,
-              ...encoding.options.map((option) => option.replace('{s}', 'a')),
-              '-f',
-              'adts',
-            ],
+            ...[...encodingOptions(encoding, 'a'), '-f', 'adts'],
           ],
         },
       ],

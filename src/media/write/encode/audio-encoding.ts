@@ -16,6 +16,11 @@ export interface AudioEncoding {
   readonly options: readonly string[]
 }
 
+/** The options of a stream that encode it. @param specifier of the stream in its output */
+export function encodingOptions({ encoder, options }: AudioEncoding, specifier: string): readonly string[] {
+  return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]
+}
+
 export interface AudioChoices {
   /** Codec to use instead of the original's (ffprobe's name). */
   readonly audioCodec?: string | undefined

@@ -7,7 +7,7 @@ import { ffprobe } from '../../ffmpeg/ffprobe.js'
 import { temporaryFolder } from '../../ffmpeg/temporary-folder.js'
 import { toolFact } from '../../ffmpeg/tool-memory.js'
 import { defaultChannelLayout, type PcmFormat } from '../../pcm/pcm.js'
-import type { AudioEncoding } from './audio-encoding.js'
+import { type AudioEncoding, encodingOptions } from './audio-encoding.js'
 import { encoderLayoutFilters } from './encoder-layout.js'
 
 /** Format of an encoder's input. */
@@ -112,14 +112,8 @@ export function silence({ sampleRate, channels }: EncoderFeed) {
 /** Options of an output of one track, in the encoding. */
 export function encoderOptions(encoding: AudioEncoding, feed: EncoderFeed): readonly string[] {
   const filters = encoderLayoutFilters(wholeFeed(feed), encoding)
-  return [
-    ...(filters.length > 0 ? ['-filter:a', filters.join(',')] : []),
-    '-c:a',
-    encoding.encoder,
-    ...encoding.options.map((option) => option.replace('{s}', 'a')),
-    '-strict',
-    '-2',
-  ]
+  const filter = filters.length > 0 ? ['-filter:a', filters.join(',')] : []
+  return [...filter, ...encodingOptions(encoding, 'a'), '-strict', '-2']
 }
 
 async function measurePriming(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<number> {

@@ -4,6 +4,7 @@ import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from '../../pcm/file-clock.js'
 import type { PcmFormat } from '../../pcm/pcm.js'
 import { rawInputOptions } from '../../pcm/raw-input.js'
+import { encodingOptions } from '../encode/audio-encoding.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from '../encode/encoded-voice.js'
 import { encoderLayoutFilters } from '../encode/encoder-layout.js'
 import { levelFilters } from '../encode/encoder-level.js'
@@ -225,11 +226,11 @@ function codecOptions(stream: PlannedStream, voices: readonly MuxInput[]): reado
   switch (stream.fate) {
     case 'replaced':
     case 'added': {
-      const { encoder, options } = stream.encoding
       const specifier = String(stream.outputIndex)
       const voice = voices.find((candidate) => candidate.stream === stream)
-      if (voice?.encoded) return encodedStreamOptions(voice.encoded, specifier)
-      return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]
+      return voice?.encoded
+        ? encodedStreamOptions(voice.encoded, specifier)
+        : encodingOptions(stream.encoding, specifier)
     }
     case 'converted':
       return [`-c:${stream.outputIndex}`, stream.codec]
