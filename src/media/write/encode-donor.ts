@@ -1,4 +1,4 @@
-import { type FfmpegCommand, type FfmpegInput, ffmpegArguments, runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { type FfmpegCommand, type FfmpegInput, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
 import { writeChunks } from '../pcm/pcm-file.js'
@@ -6,12 +6,11 @@ import { slicePcm } from '../pcm/pcm-streams.js'
 import { rawInputOptions } from '../pcm/raw-input.js'
 import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
 import { type AudioEncoding, encodingOptions } from './encode/audio-encoding.js'
-import { encodeInTurns } from './encode/encode-in-turns.js'
+import { encodedBeforeMux } from './encode/encode-in-turns.js'
 import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './encode/encoded-voice.js'
 import { encoderLayoutFilters } from './encode/encoder-layout.js'
 import { levelFilters } from './encode/encoder-level.js'
-import { encoderPriming } from './encode/encoder-priming.js'
-import { isEncodedInTurns, LANES, turnsCommand } from './encode/encoder-turns.js'
+import { isEncodedInTurns, turnsCommands } from './encode/encoder-turns.js'
 import { withHighBytesOnly } from './encode/high-bytes-only.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
@@ -49,7 +48,7 @@ export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: S
 /** Container formats whose side files signal the lead-in of frames that were encoded before. */
 const TAKE_FRAMES: ReadonlySet<string> = new Set(['mp4', 'mov'])
 
-/** True if {@link LANES} encoders work on a voice at once. It saves time in a long file, because all else waits for them. */
+/** True if several encoders work on a voice at once. It saves time in a long file, because all else waits for them. */
 function isInTurns(
   { encoding, donor }: SideFile,
   { sampleCount, format }: Pick<PcmStream, 'format' | 'sampleCount'>,
@@ -80,10 +79,7 @@ export function donorCommands(
   const { format, sampleCount } = voice
   if (!isInTurns(side, voice) || sampleCount === null) return [donorCommand('pipe:0', format, side)]
   const encoded = { sampleCount, primingSamples: AAC_FRAME_SAMPLES }
-  return [
-    ...Array.from({ length: LANES }, () => turnsCommand('pipe:0', format, side.encoding)),
-    framesCommand('pipe:0', encoded, format.sampleRate, side),
-  ]
+  return [...turnsCommands(format, side.encoding), framesCommand('pipe:0', encoded, format.sampleRate, side)]
 }
 
 /** True if a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
@@ -120,12 +116,9 @@ async function encodeFrames(
   side: SideFile,
   signal: AbortSignal | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const { format } = stream
-  const { encoding, donor } = side
-  const sampleCount = donor.sampleCount ?? (stream.sampleCount ?? 0) - donor.skipSamples
-  const encoded = { sampleCount, primingSamples: await encoderPriming(encoding, format, signal) }
-  const frames = encodeInTurns(slicePcm(stream, donor.skipSamples, sampleCount), encoding, signal)
-  const { args } = await runFfmpeg(framesCommand(frames, encoded, format.sampleRate, side), { signal })
-  const turns = ffmpegArguments(turnsCommand('pipe:0', format, encoding))
-  return [...Array.from({ length: LANES }, () => turns), args]
+  const { skipSamples } = side.donor
+  const sampleCount = side.donor.sampleCount ?? (stream.sampleCount ?? 0) - skipSamples
+  const made = await encodedBeforeMux(stream, { skipSamples, sampleCount }, side.encoding, signal)
+  const command = framesCommand(made.bytes, made.encoded, stream.format.sampleRate, side)
+  return [...made.runs, (await runFfmpeg(command, { signal })).args]
 }

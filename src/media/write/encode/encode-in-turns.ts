@@ -1,9 +1,28 @@
 import { Readable } from 'node:stream'
 import { linkedAbort } from '../../../core/linked-abort.js'
+import { ffmpegArguments } from '../../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmStream } from '../../pcm/pcm.js'
+import { slicePcm } from '../../pcm/pcm-streams.js'
 import type { AudioEncoding } from './audio-encoding.js'
 import { EncoderLane } from './encoder-lane.js'
-import { LANES, samplesOfTurn, strayFrames, TURN_FRAMES } from './encoder-turns.js'
+import { encoderPriming } from './encoder-priming.js'
+import { LANES, samplesOfTurn, strayFrames, TURN_FRAMES, turnsCommands } from './encoder-turns.js'
+
+/** Samples of a voice as {@link encodeInTurns} gives them, with what a mux needs to know of them. */
+export async function encodedBeforeMux(
+  voice: PcmStream,
+  { skipSamples, sampleCount }: { readonly skipSamples: number; readonly sampleCount: number },
+  encoding: AudioEncoding,
+  signal: AbortSignal | undefined,
+) {
+  const { format } = voice
+  return {
+    encoded: { sampleCount, primingSamples: await encoderPriming(encoding, format, signal) },
+    bytes: encodeInTurns(slicePcm(voice, skipSamples, sampleCount), encoding, signal),
+    /** Exact arguments of the encoders. */
+    runs: turnsCommands(format, encoding).map(ffmpegArguments),
+  }
+}
 
 /**
  * Encodes a voice to AAC with two parallel encoders that alternate in turns of ten seconds. Each turn has a lead that

@@ -52,6 +52,11 @@ export function strayFrames(turn: number): number {
   return LEAD_FRAMES + 1 + (turn < LANES ? 0 : TAIL_FRAMES)
 }
 
+/** Previews the commands of all encoders of a voice. */
+export function turnsCommands(format: PcmFormat, encoding: AudioEncoding): readonly FfmpegCommand[] {
+  return Array.from({ length: LANES }, () => turnsCommand('pipe:0', format, encoding))
+}
+
 /** Command of one encoder. */
 export function turnsCommand(source: FfmpegInput['url'], format: PcmFormat, encoding: AudioEncoding): FfmpegCommand {
   const layout = encoderLayoutFilters(format, encoding)

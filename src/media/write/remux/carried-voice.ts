@@ -1,47 +1,29 @@
-import { type FfmpegCommand, ffmpegArguments } from '../../ffmpeg/ffmpeg.js'
+import type { FfmpegCommand } from '../../ffmpeg/ffmpeg.js'
 import { type PcmStream, pcmFormatFor, type SampleType } from '../../pcm/pcm.js'
-import { slicePcm } from '../../pcm/pcm-streams.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { AAC_FRAME_SAMPLES } from '../encode/adts-frames.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
-import { encodeInTurns } from '../encode/encode-in-turns.js'
+import { encodedBeforeMux } from '../encode/encode-in-turns.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
-import { isEncodedInTurns, LANES, turnsCommand } from '../encode/encoder-turns.js'
+import { isEncodedInTurns, turnsCommands } from '../encode/encoder-turns.js'
 import { type MuxInput, newStreams } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import type { NewStream } from './plan-streams.js'
 import type { VoiceFeed } from './voice-feed.js'
 
-/** A new voice as an input of the mux. */
-interface CarriedVoice extends Pick<MuxInput, 'encoded'> {
-  readonly bytes: AsyncIterable<Buffer>
-  /** Exact arguments of the extra ffmpeg processes that encode it. */
-  readonly runs: readonly (readonly string[])[]
-}
-
-interface CarryOptions extends Pick<MuxInput, 'skipSamples'> {
-  readonly signal?: AbortSignal | undefined
-}
-
 /** Feeds a voice as raw PCM, or encodes it in parallel if that saves time. */
 export async function carryVoice(
   { profile }: MuxPlan,
   { encoding }: NewStream,
-  feed: VoiceFeed,
-  { skipSamples, signal }: CarryOptions,
-): Promise<CarriedVoice> {
-  const { stream } = feed
-  const { format, sampleCount } = stream
+  { stream }: VoiceFeed,
+  skipSamples: number,
+  signal: AbortSignal | undefined,
+) {
+  const { sampleCount } = stream
   if (sampleCount === null || !isCarriedEncoded(profile, encoding, stream)) {
     return { encoded: null, bytes: stream.chunks(), runs: [] }
   }
-  const left = sampleCount - skipSamples
-  const args = ffmpegArguments(turnsCommand('pipe:0', format, encoding))
-  return {
-    encoded: { sampleCount: left, primingSamples: await encoderPriming(encoding, format, signal) },
-    bytes: encodeInTurns(slicePcm(stream, skipSamples, left), encoding, signal),
-    runs: Array.from({ length: LANES }, () => args),
-  }
+  return encodedBeforeMux(stream, { skipSamples, sampleCount: sampleCount - skipSamples }, encoding, signal)
 }
 
 /** True if {@link carryVoice} will encode the voice before the mux. */
@@ -68,9 +50,6 @@ export function forecastVoice(
   const voice = { stream, source: 'pipe:0', encoded: null, format, skipSamples: 0, delaySamples: 0 }
   if (!isEncodedInTurns(stream.encoding, profile, media.durationSec)) return { voice, commands: [] }
   const sampleCount = Math.round((media.durationSec ?? 0) * format.sampleRate)
-  const command = turnsCommand('pipe:0', format, stream.encoding)
-  return {
-    voice: { ...voice, encoded: { sampleCount, primingSamples: AAC_FRAME_SAMPLES } },
-    commands: Array.from({ length: LANES }, () => command),
-  }
+  const encoded = { sampleCount, primingSamples: AAC_FRAME_SAMPLES }
+  return { voice: { ...voice, encoded }, commands: turnsCommands(format, stream.encoding) }
 }

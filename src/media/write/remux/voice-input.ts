@@ -33,7 +33,7 @@ export async function makeVoiceInput(
   { spill, signal }: { readonly spill: string | null; readonly signal: AbortSignal | undefined },
 ): Promise<VoiceInput> {
   const timing = await voiceTiming(plan, stream, voice, signal)
-  const { bytes, encoded, runs } = await carryVoice(plan, stream, feed, { ...timing, signal })
+  const { bytes, encoded, runs } = await carryVoice(plan, stream, feed, timing.skipSamples, signal)
   if (spill !== null) await writeChunks(bytes, spill, signal)
   return { input: { stream, format: voice.format, source: spill ?? bytes, encoded, ...timing }, feed, runs }
 }
