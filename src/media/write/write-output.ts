@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import type { PcmStream } from '../pcm/pcm.js'
 import { planSize } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
-import { DonorMaker, type DonorMakerOptions, type MadeDonor, SideFiles } from './donor-maker.js'
 import { renewLevels } from './level/renew-levels.js'
+import { type ByteWriting, type MadeDonor, makeDonor, SideFiles } from './make-donor.js'
 import { type PacketFacts, readPacketFacts } from './packet-facts.js'
 import { type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { newStreams } from './remux/mux-command.js'
@@ -40,15 +40,11 @@ export async function writeOutput(
   }
 }
 
-async function writeBytes(
-  job: DonorMakerOptions & { readonly options: WriteOptions },
-  partPath: string,
-): Promise<MuxResult> {
+async function writeBytes(job: ByteWriting & { readonly options: WriteOptions }, partPath: string): Promise<MuxResult> {
   const { plan, writing, side } = job
   const { signal, onProgressSec, packetFacts } = job.options
   const made: MadeDonor[] = []
-  const maker = new DonorMaker(job)
-  for (const [place, stream] of newStreams(plan).entries()) made.push(await maker.make(place, stream))
+  for (const [place, stream] of newStreams(plan).entries()) made.push(await makeDonor(job, place, stream))
   const layout = await writing.layOut(
     made.map(({ source }) => source),
     signal,

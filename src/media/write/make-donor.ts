@@ -1,19 +1,16 @@
 import { basename, dirname, join } from 'node:path'
 import type { PcmStream } from '../pcm/pcm.js'
-import type { SampleRange } from '../voice-cut.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { encodeDonor } from './encode-donor.js'
 import type { MuxedVoice, MuxRunOptions } from './remux/mux.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import type { NewStream } from './remux/plan-streams.js'
 import { feedOf } from './remux/voice-input.js'
-import type { SpliceableTrack } from './splice/old-packets.js'
+import type { SpliceJob } from './splice/splice-job.js'
 import { spliceTrack } from './splice/splice-track.js'
 import { type DonorSource, SplicedPackets } from './splice/spliced-packets.js'
 import type { DonorFormat } from './writer.js'
 import type { Writing } from './writing.js'
-
-type BytesWriting = Writing & { readonly kind: 'bytes' }
 
 /** The temporary files of an output. */
 export class SideFiles {
@@ -44,70 +41,70 @@ export interface MadeDonor {
   readonly runs: readonly (readonly string[])[]
 }
 
-export interface DonorMakerOptions {
+/** An output that is the input's own bytes with new audio. */
+export interface ByteWriting {
   readonly plan: MuxPlan
-  readonly writing: BytesWriting
+  readonly writing: Writing & { readonly kind: 'bytes' }
   readonly voices: ReadonlyMap<number, PcmStream>
   readonly side: SideFiles
   readonly options: MuxRunOptions
 }
 
-/** Encodes voices into side files: their changed parts alone if all other packets can stay, else from start to end. */
-export class DonorMaker {
-  readonly #options: DonorMakerOptions
+/**
+ * Encodes a voice into side files: its changed parts alone if all other packets can stay, else from start to end.
+ *
+ * @param place of the stream among the replaced tracks
+ */
+export async function makeDonor(job: ByteWriting, place: number, stream: NewStream): Promise<MadeDonor> {
+  const { plan, writing, options } = job
+  const format = writing.donors[place] as DonorFormat
+  const { audioIndex } = stream.input
+  if (!plan.splicedTracks?.includes(audioIndex)) return wholeDonor(job, stream, format, null)
+  const { unjoined } = options
+  const failed = unjoined ? `the joined packets failed verification (${unjoined})` : null
+  const changed = options.changed?.get(audioIndex)
+  const track = changed ? await writing.splice(place) : null
+  if (!changed || track === null || typeof track === 'string') return wholeDonor(job, stream, format, failed)
+  return splicedDonor(job, stream, format, { track, changed })
+}
 
-  constructor(options: DonorMakerOptions) {
-    this.#options = options
-  }
+/** Encodes the changed parts, or all of the voice if a joint does not hold. */
+async function splicedDonor(
+  job: ByteWriting,
+  stream: NewStream,
+  format: DonorFormat,
+  { track, changed }: Pick<SpliceJob, 'track' | 'changed'>,
+): Promise<MadeDonor> {
+  const { plan, voices, side, options } = job
+  const { media } = plan
+  const { encoding, input } = stream
+  const given = feedOf(plan, stream, voices)
+  const { feed } = given
+  const donorPath = side.scratch()
+  const parts = { media, input, encoding, voice: feed.stream, changed, signal: options.signal }
+  const done = await spliceTrack({ ...parts, track, donorPath, scratch: side.scratch })
+  if (done.kind === 'whole') return wholeDonor(job, stream, format, done.reason)
+  const packets = new SplicedPackets(track.packets, done.swaps)
+  const { kind, probes } = done
+  const splice = { kind, count: track.packets.count, replaced: packets.replaced, probes, sections: feed.sections }
+  const donor = side.donor(donorPath)
+  return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(given, format, splice), runs: done.runs }
+}
 
-  /** @param place of the stream among the replaced tracks */
-  async make(place: number, stream: NewStream): Promise<MadeDonor> {
-    const { plan, writing, options } = this.#options
-    const format = writing.donors[place] as DonorFormat
-    const { audioIndex } = stream.input
-    if (!plan.splicedTracks?.includes(audioIndex)) return this.#whole(stream, format, null)
-    const { unjoined } = options
-    const failed = unjoined ? `the joined packets failed verification (${unjoined})` : null
-    const changed = options.changed?.get(audioIndex)
-    const track = changed ? await writing.splice(place) : null
-    if (!changed || track === null || typeof track === 'string') return this.#whole(stream, format, failed)
-    return this.#spliced(stream, format, track, changed)
-  }
-
-  /** Encodes the changed parts, or all of the voice if a joint does not hold. */
-  async #spliced(
-    stream: NewStream,
-    format: DonorFormat,
-    track: SpliceableTrack<unknown>,
-    changed: readonly SampleRange[],
-  ): Promise<MadeDonor> {
-    const { plan, voices, side, options } = this.#options
-    const { media } = plan
-    const { encoding, input } = stream
-    const given = feedOf(plan, stream, voices)
-    const { feed } = given
-    const donorPath = side.scratch()
-    const job = { media, input, encoding, voice: feed.stream, changed, signal: options.signal }
-    const done = await spliceTrack({ ...job, track, donorPath, scratch: side.scratch })
-    if (done.kind === 'whole') return this.#whole(stream, format, done.reason)
-    const packets = new SplicedPackets(track.packets, done.swaps)
-    const { kind, probes } = done
-    const splice = { kind, count: track.packets.count, replaced: packets.replaced, probes, sections: feed.sections }
-    const donor = side.donor(donorPath)
-    return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(given, format, splice), runs: done.runs }
-  }
-
-  /** @param reason why no packet of the track stays, if some were meant to */
-  async #whole(stream: NewStream, format: DonorFormat, reason: string | null): Promise<MadeDonor> {
-    const { plan, voices, side, options } = this.#options
-    // A splice that did not hold has read the voice already.
-    const given = feedOf(plan, stream, voices)
-    const path = side.scratch()
-    const trimmed = await withoutLeadIn(format, given, options.signal)
-    const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
-    const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
-    return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(given, trimmed, splice), runs }
-  }
+/** @param reason why no packet of the track stays, if some were meant to */
+async function wholeDonor(
+  { plan, voices, side, options }: ByteWriting,
+  stream: NewStream,
+  format: DonorFormat,
+  reason: string | null,
+): Promise<MadeDonor> {
+  // A splice that did not hold has read the voice already.
+  const given = feedOf(plan, stream, voices)
+  const path = side.scratch()
+  const trimmed = await withoutLeadIn(format, given, options.signal)
+  const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
+  const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
+  return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(given, trimmed, splice), runs }
 }
 
 type Given = ReturnType<typeof feedOf>
