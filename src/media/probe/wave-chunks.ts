@@ -3,12 +3,10 @@ import { readAt } from '../../core/read-at.js'
 
 /** Offset of the version in the content of a bext chunk, and of its five loudness figures (EBU Tech 3285, version 2). */
 const VERSION_AT = 346
-
-const LOUDNESS_AT = 412
-
+export const LOUDNESS_AT = 412
 const FIGURES = 5
-
-const NOT_MEASURED = 0x7fff
+/** Value of a figure that nobody measured. */
+export const NOT_MEASURED = 0x7fff
 
 /** The figures of sound that nobody measured. */
 const UNMEASURED = Buffer.from(new Uint16Array(FIGURES).fill(NOT_MEASURED).buffer)

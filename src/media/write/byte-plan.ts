@@ -60,11 +60,16 @@ export function pieceLength(piece: BytePiece): number {
   }
 }
 
+/** Bytes of some pieces together. */
+export function lengthOf(pieces: Iterable<BytePiece>): number {
+  let length = 0
+  for (const piece of pieces) length += pieceLength(piece)
+  return length
+}
+
 /** Size of the output in bytes. */
 export function planSize({ pieces }: BytePlan): number {
-  let size = 0
-  for (const piece of pieces) size += pieceLength(piece)
-  return size
+  return lengthOf(pieces)
 }
 
 /** Builds a plan: drops empty pieces and joins neighbours that continue each other. */

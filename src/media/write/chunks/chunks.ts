@@ -2,10 +2,10 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
-import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type CensusEntry, kept, rewritten } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
-import { levelsOf, staleChunks, tagEntries } from '../pcm-in-place/stale-chunks.js'
+import { levelsOf, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
 import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
@@ -71,13 +71,6 @@ function pcmBytes({ sampleRate, channels }: AudioStreamInfo, codec: string, { du
   return (durationSec ?? Number.POSITIVE_INFINITY) * sampleRate * channels * (sampleBits({ codec }) / 8)
 }
 
-/** Reasons why a chunk about the old samples is left out. */
-const LOST = {
-  md5: 'it is a checksum that did not fit the old sound',
-  peaks: 'it lists the peaks of the old sound',
-  signature: SIGNS_OLD_BYTES,
-} as const
-
 function censusOf({ file, stale }: SoundFile): readonly CensusEntry[] {
   const { name, headLength, chunks, end, sizeBytes, form } = file
   const staleAt = new Map(stale.map((fact) => [fact.chunk, fact]))
@@ -88,11 +81,7 @@ function censusOf({ file, stale }: SoundFile): readonly CensusEntry[] {
     if (isOfCoding(form, id)) return rewritten(path, start, length, 'coding and samples of the new sound')
     if (id === 'ds64') return rewritten(path, start, length, 'sizes of the new sound')
     const fact = staleAt.get(chunk)
-    if (!fact) return kept(path, start, length)
-    if (fact.kind === 'tag') return tagEntries(path, chunk, fact.tag)
-    if (fact.kind === 'loudness') return rewritten(path, start, length, 'its loudness fields are measured again')
-    if (fact.md5Order !== null) return rewritten(path, start, length, 'the checksum is that of the new sound')
-    return lost(path, start, length, LOST[fact.kind])
+    return fact ? staleEntries(path, fact) : kept(path, start, length)
   })
   return [head, ...entries, ...(sizeBytes > end ? [kept('trailing bytes', end, sizeBytes - end)] : [])]
 }

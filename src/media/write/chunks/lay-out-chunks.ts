@@ -1,7 +1,6 @@
 import { uint32BE, uint32LE } from '../../number-bytes.js'
-import { type BytePiece, type BytePlan, bytePlan, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
-import { loudnessFields } from '../pcm-in-place/bext-loudness.js'
-import { loudnessStart, md5For } from '../pcm-in-place/stale-chunks.js'
+import { type BytePiece, type BytePlan, bytePlan, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
+import { renewedPart } from '../pcm-in-place/stale-chunks.js'
 import { alignedLength, type Chunk, type ChunkFile, type ChunkForm, holdsSamples } from '../structure/chunks.js'
 import { type ChunkDonor, CODING_CHUNKS, isOfCoding, type SoundFile } from './sound-chunks.js'
 
@@ -15,7 +14,7 @@ export function layOutChunks(sound: SoundFile, donor: ChunkDonor): BytePlan {
   const done = new Set<string>()
   const sizes = Buffer.alloc(DS64_BYTES)
   const body = chunks.flatMap((chunk): readonly BytePiece[] => {
-    if (chunk.id === 'ds64') return patched(chunk, chunk.bodyStart, sizes)
+    if (chunk.id === 'ds64') return patched(chunk, chunk.bodyStart, [newBytes(sizes)])
     if (!isOfCoding(form, chunk.id)) return oldChunk(sound, chunk, donor)
     if (done.has(chunk.id)) return []
     done.add(chunk.id)
@@ -23,7 +22,7 @@ export function layOutChunks(sound: SoundFile, donor: ChunkDonor): BytePlan {
     const made = donorChunk(donor, chunk.id)
     return [...added, ...(made.length > 0 ? made : countedChunk(chunk, donor, form))]
   })
-  const length = headLength + body.reduce((sum, piece) => sum + pieceLength(piece), 0)
+  const length = headLength + lengthOf(body)
   const data = donor.file.chunks.find(({ id }) => holdsSamples(id))
   sizes.writeBigUInt64LE(BigInt(length - 8), 0)
   sizes.writeBigUInt64LE(BigInt(data?.bodyLength ?? 0), 8)
@@ -55,19 +54,8 @@ function head({ form, headLength }: ChunkFile, length: number, donor: ChunkDonor
 function oldChunk({ stale }: SoundFile, chunk: Chunk, donor: ChunkDonor): readonly BytePiece[] {
   const fact = stale.find((each) => each.chunk === chunk)
   if (!fact) return [inputPiece(chunk.start, chunk.end)]
-  if (fact.kind === 'loudness' && donor.loudness) {
-    return patched(chunk, loudnessStart(chunk), loudnessFields(donor.loudness))
-  }
-  if (fact.kind === 'tag') {
-    const length = fact.tag.pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
-    return [
-      inputPiece(chunk.start, chunk.bodyStart),
-      ...fact.tag.pieces,
-      inputPiece(chunk.bodyStart + length, chunk.end),
-    ]
-  }
-  const md5 = fact.kind === 'md5' ? md5For(fact, donor) : null
-  return md5 ? patched(chunk, chunk.bodyStart, md5) : []
+  const part = renewedPart(fact, donor)
+  return part ? patched(chunk, part.start, part.pieces) : []
 }
 
 /** The chunk of a donor, with the padding that the end of its file may lack; empty if it has none. */
@@ -84,10 +72,10 @@ function countedChunk(chunk: Chunk, { sampleCount }: ChunkDonor, form: ChunkForm
   if (chunk.id !== 'fact' || sampleCount === null || chunk.bodyLength < 4) return []
   const count = Buffer.alloc(form === 'w64' && chunk.bodyLength >= 8 ? 8 : 4)
   count.writeUInt32LE(Math.min(Math.floor(sampleCount), 0xffff_ffff))
-  return patched(chunk, chunk.bodyStart, count)
+  return patched(chunk, chunk.bodyStart, [newBytes(count)])
 }
 
-/** A chunk of the input with new bytes at an offset of the file. */
-function patched({ start, end }: Chunk, at: number, bytes: Buffer): readonly BytePiece[] {
-  return [inputPiece(start, at), newBytes(bytes), inputPiece(at + bytes.length, end)]
+/** A chunk of the input with other bytes at an offset of the file. */
+function patched({ start, end }: Chunk, at: number, pieces: readonly BytePiece[]): readonly BytePiece[] {
+  return [inputPiece(start, at), ...pieces, inputPiece(at + lengthOf(pieces), end)]
 }

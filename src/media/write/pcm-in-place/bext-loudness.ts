@@ -3,12 +3,10 @@ import { fileUrl } from '../../ffmpeg/input-safety.js'
 import { type Loudness, type LoudnessMaxima, LoudnessMeter } from '../../pcm/loudness-meter.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { wholeFrames } from '../../pcm/pcm-streams.js'
+import { NOT_MEASURED } from '../../probe/wave-chunks.js'
 
 /** The five loudness figures of a `bext` chunk (EBU Tech 3285, version 2). */
 export interface BextLoudness extends Loudness, LoudnessMaxima {}
-
-/** Value of an unmeasured field of bext. */
-export const NOT_MEASURED = 0x7fff
 
 /** The loudness fields of bext for the new audio. */
 export function loudnessFields(loudness: BextLoudness): Buffer {

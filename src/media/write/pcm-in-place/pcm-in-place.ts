@@ -1,16 +1,15 @@
 import { open } from 'node:fs/promises'
-import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
-import { audioStreams } from '../../media-info.js'
-import { type BytePiece, bytePlan, CRC_32, pieceLength } from '../byte-plan.js'
-import { type Census, type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
+import { type BytePiece, bytePlan, CRC_32, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
+import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import type { Chunk } from '../structure/chunks.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import { type DonorFormat, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
-import { loudnessFields } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { levelsOf, loudnessStart, md5For, tagEntries } from './stale-chunks.js'
+import { levelsOf, renewedPart, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -70,12 +69,12 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
 /** Lists the fate of each structure while it is read: a film in MXF has millions. */
 function censusOf(parsed: InPlaceFile, tracks: readonly WantedTrack[]): Census {
   const fateOf = structureFates(parsed, tracks)
-  const tags = new Map(parsed.stale.flatMap((fact) => (fact.kind === 'tag' ? [[fact.chunk.start, fact]] : [])))
+  const staleAt = new Map(parsed.stale.map((fact) => [fact.chunk.start, fact]))
   return {
     *[Symbol.iterator]() {
       for (const structure of parsed.structures) {
-        const fact = tags.get(structure.start)
-        if (fact) yield* tagEntries(structure.path, fact.chunk, fact.tag)
+        const fact = staleAt.get(structure.start)
+        if (fact) yield* staleEntries(structure.path, fact)
         else yield fateOf(structure)
       }
     },
@@ -83,38 +82,15 @@ function censusOf(parsed: InPlaceFile, tracks: readonly WantedTrack[]): Census {
 }
 
 function structureFates(parsed: InPlaceFile, tracks: readonly WantedTrack[]): (structure: Structure) => CensusEntry {
-  const { stale, checksums } = parsed
   const names = tracks.map(({ input }) => input.audioIndex).join(', ')
   const samples = `the samples of audio track ${names} are overwritten where they are`
-  const summedEnds = new Set(checksums.map(({ start, covers }) => start + 4 + covers))
-  const staleAt = new Map(stale.flatMap((fact) => (fact.kind === 'tag' ? [] : [[fact.chunk.start, fact]])))
+  const summedEnds = new Set(parsed.checksums.map(({ start, covers }) => start + 4 + covers))
   const runs = tracks.map(({ input }) => runsOf(parsed, input))
   return (structure) => {
     const { path, start, length } = structure
-    if (runs.some((own) => holdsOneOf(structure, own))) {
-      return rewritten(
-        path,
-        start,
-        length,
-        summedEnds.has(start + length) ? `${samples}; its CRC-32 is that of the new bytes` : samples,
-      )
-    }
-    const fact = staleAt.get(start)
-    if (!fact) return kept(path, start, length)
-    switch (fact.kind) {
-      case 'loudness':
-        return rewritten(path, start, length, 'its loudness fields are measured again')
-      case 'md5':
-        return fact.md5Order === null
-          ? lost(path, start, length, 'it is a checksum that did not fit the old sound')
-          : rewritten(path, start, length, 'the checksum is that of the new sound')
-      case 'peaks':
-        return lost(path, start, length, 'it lists the peaks of the old sound')
-      case 'signature':
-        return lost(path, start, length, SIGNS_OLD_BYTES)
-      default:
-        return fact.kind satisfies never
-    }
+    if (!runs.some((own) => holdsOneOf(structure, own))) return kept(path, start, length)
+    const isSummed = summedEnds.has(start + length)
+    return rewritten(path, start, length, isSummed ? `${samples}; its CRC-32 is that of the new bytes` : samples)
   }
 }
 
@@ -128,10 +104,10 @@ function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly
   const pieces: BytePiece[] = []
   let at = 0
   for (const { start, pieces: fresh } of changes) {
-    pieces.push({ kind: 'input', start: at, length: start - at }, ...fresh)
-    at = start + fresh.reduce((sum, piece) => sum + pieceLength(piece), 0)
+    pieces.push(inputPiece(at, start), ...fresh)
+    at = start + lengthOf(fresh)
   }
-  pieces.push({ kind: 'input', start: at, length: media.sizeBytes - at })
+  pieces.push(inputPiece(at, media.sizeBytes))
   return bytePlan(pieces)
 }
 
@@ -159,23 +135,12 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
 }
 
 function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Change[] {
-  return stale.map((fact) => {
-    const { chunk, kind } = fact
-    const { start, bodyStart, bodyLength } = chunk
-    if (kind === 'loudness' && donor?.loudness) {
-      return { start: loudnessStart(chunk), pieces: [bytes(loudnessFields(donor.loudness))] }
-    }
-    if (kind === 'tag') return { start: bodyStart, pieces: fact.tag.pieces }
-    const md5 = kind === 'md5' && donor ? md5For(fact, donor) : null
-    if (md5) return { start: bodyStart, pieces: [bytes(md5)] }
-    const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')
-    const rest: BytePiece = { kind: 'input', start: start + 4, length: bodyStart - start - 4 }
-    return { start, pieces: [bytes(id), rest, bytes(Buffer.alloc(bodyLength))] }
+  const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')
+  const emptied = ({ start, bodyStart, bodyLength }: Chunk): Change => ({
+    start,
+    pieces: [newBytes(id), inputPiece(start + 4, bodyStart), newBytes(Buffer.alloc(bodyLength))],
   })
-}
-
-function bytes(content: Uint8Array): BytePiece {
-  return { kind: 'bytes', bytes: content }
+  return stale.map((fact) => renewedPart(fact, donor) ?? emptied(fact.chunk))
 }
 
 function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly SampleRun[] {

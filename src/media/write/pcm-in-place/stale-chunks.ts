@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
-import { type CensusEntry, kept } from '../census.js'
+import { BEXT_LOUDNESS_END, hasLoudness, LOUDNESS_AT } from '../../probe/wave-chunks.js'
+import { type BytePiece, newBytes } from '../byte-plan.js'
+import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
 import type { LevelField } from '../level/level-field.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
-import { NOT_MEASURED } from './bext-loudness.js'
+import { loudnessFields } from './bext-loudness.js'
+import type { PcmDonor } from './pcm-donor.js'
 import { keepXml } from './stale-xml.js'
 
 /** A chunk with facts about the old samples. */
@@ -26,9 +29,8 @@ interface StaleTag {
   readonly tag: KeptTag
 }
 
-/** Places of the version and of the five loudness fields of a `bext` chunk (EBU Tech 3285, version 2). */
-const BEXT_VERSION_AT = 346
-const BEXT_LOUDNESS_AT = 412
+/** Bytes of the fixed fields of a `bext` chunk (EBU Tech 3285, version 2). */
+const BEXT_BYTES = 602
 /** Chunks of WAV and AIFF with an ID3 tag. */
 const TAGS: ReadonlySet<string> = new Set(['id3 ', 'ID3 '])
 /** Chunks with facts in XML. A larger one is kept as it is. */
@@ -57,26 +59,47 @@ export function levelsOf(stale: readonly StaleChunk[]): readonly LevelField[] {
   return stale.flatMap((fact) => (fact.kind === 'tag' ? fact.tag.levels : []))
 }
 
-/** Offset of the loudness fields in a file. */
-export function loudnessStart({ bodyStart }: Chunk): number {
-  return bodyStart + BEXT_LOUDNESS_AT
+/** The fate of a chunk, or of each part of it. @param path its name in the census */
+export function staleEntries(path: string, fact: StaleChunk): readonly CensusEntry[] {
+  const { start, end } = fact.chunk
+  switch (fact.kind) {
+    case 'tag':
+      return tagEntries(path, fact)
+    case 'loudness':
+      return [rewritten(path, start, end - start, 'its loudness fields are measured again')]
+    case 'md5':
+      return fact.md5Order === null
+        ? [lost(path, start, end - start, 'it is a checksum that did not fit the old sound')]
+        : [rewritten(path, start, end - start, 'the checksum is that of the new sound')]
+    case 'peaks':
+      return [lost(path, start, end - start, 'it lists the peaks of the old sound')]
+    case 'signature':
+      return [lost(path, start, end - start, SIGNS_OLD_BYTES)]
+    default:
+      return fact satisfies never
+  }
 }
 
-/** The fate of each frame of a chunk with a tag. */
-export function tagEntries(
-  path: string,
-  { start, bodyStart, end }: Chunk,
-  { entries }: KeptTag,
-): readonly CensusEntry[] {
+function tagEntries(path: string, { chunk, tag: { entries } }: StaleTag): readonly CensusEntry[] {
+  const { start, bodyStart, end } = chunk
   const last = entries.reduce((at, entry) => Math.max(at, entry.start + entry.length), bodyStart)
   const rest = last < end ? [kept(path, last, end - last)] : []
   return [kept(path, start, bodyStart - start), ...entries, ...rest]
 }
 
-/** A checksum of new samples in the byte order of a chunk; null if the chunk did not match the old ones. */
-export function md5For({ md5Order }: StaleFact, { md5 }: { readonly md5: Buffer | null }): Buffer | null {
-  if (!md5 || md5Order === null) return null
-  return md5Order === 'forward' ? md5 : Buffer.from(md5).reverse()
+/** The part of a chunk that is true of new samples again, from its first byte in the file; null if there is none. */
+export function renewedPart(
+  fact: StaleChunk,
+  donor: PcmDonor | undefined,
+): { readonly start: number; readonly pieces: readonly BytePiece[] } | null {
+  const { kind, chunk } = fact
+  if (kind === 'tag') return { start: chunk.bodyStart, pieces: fact.tag.pieces }
+  if (kind === 'loudness' && donor?.loudness) {
+    return { start: chunk.bodyStart + LOUDNESS_AT, pieces: [newBytes(loudnessFields(donor.loudness))] }
+  }
+  if (kind !== 'md5' || fact.md5Order === null || !donor?.md5) return null
+  const md5 = fact.md5Order === 'forward' ? donor.md5 : Buffer.from(donor.md5).reverse()
+  return { start: chunk.bodyStart, pieces: [newBytes(md5)] }
 }
 
 async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleFact['kind'] | null> {
@@ -91,16 +114,9 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
       return 'peaks'
     case 'C2PA':
       return 'signature'
-    case 'bext': {
-      if (bodyLength < 602) return null
-      const version = (await readAt(file, bodyStart + BEXT_VERSION_AT, 2)).readUInt16LE(0)
-      const fields = await readAt(file, bodyStart + BEXT_LOUDNESS_AT, 10)
-      // Zeros and "not measured" state nothing.
-      const states = [0, 2, 4, 6, 8].some(
-        (at) => fields.readInt16LE(at) !== 0 && fields.readInt16LE(at) !== NOT_MEASURED,
-      )
-      return version >= 2 && states ? 'loudness' : null
-    }
+    case 'bext':
+      if (bodyLength < BEXT_BYTES) return null
+      return hasLoudness(await readAt(file, bodyStart, BEXT_LOUDNESS_END)) ? 'loudness' : null
     default:
       return null
   }
