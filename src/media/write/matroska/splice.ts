@@ -5,7 +5,7 @@ import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
 import { childOf, childrenOf, uintIn } from './read/element.js'
 import { ID } from './read/ids.js'
-import { elementIn, type MatroskaFile } from './read/matroska-file.js'
+import { elementsIn, type MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
 import { isLaced, unlace } from './read/unlace.js'
 import { xiphPackets } from './read/xiph-packets.js'
@@ -108,12 +108,11 @@ function readInt(bytes: Buffer): number {
 }
 
 /** True if a reader from any place of `Cues` finds all sound a second later. Every place must be a cluster. */
-export function isCued({ parts, clusters, segment, tickNs }: MatroskaFile, blocks: BlockList): boolean {
+export function isCued(file: MatroskaFile, blocks: BlockList): boolean {
+  const { clusters, segment, tickNs } = file
   const starts = new Set(clusters.map(({ start }) => start - segment.dataStart))
-  const cues = parts
-    .map(elementIn)
-    .filter((element) => element?.id === ID.Cues)
-    .flatMap((element) => childrenOf(element ?? undefined, ID.CuePoint))
+  const cues = elementsIn(file, ID.Cues)
+    .flatMap((element) => childrenOf(element, ID.CuePoint))
     .flatMap((point) =>
       childrenOf(point, ID.CueTrackPositions).map((place) => ({
         tick: uintIn(point, ID.CueTime) ?? 0,

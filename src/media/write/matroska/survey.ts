@@ -1,6 +1,6 @@
 import { childOf, childrenOf } from './read/element.js'
 import { ID } from './read/ids.js'
-import { elementIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
+import { elementsIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
 import { clockSpeed } from './read/track-entry.js'
 import type { Voice } from './voice.js'
 
@@ -37,9 +37,8 @@ function unfitFile(file: MatroskaFile, voices: readonly Voice[]): string | undef
   if (file.clusters.some(({ silentTracks }) => silentTracks.some(isSilent))) {
     return 'a cluster declares the track silent'
   }
-  const positions = file.parts
-    .map(elementIn)
-    .flatMap((element) => (element?.id === ID.Cues ? childrenOf(element, ID.CuePoint) : []))
+  const positions = elementsIn(file, ID.Cues)
+    .flatMap((cues) => childrenOf(cues, ID.CuePoint))
     .flatMap((point) => childrenOf(point, ID.CueTrackPositions))
   const isStrange = positions.some((position) => {
     const state = childOf(position, ID.CueCodecState)

@@ -42,7 +42,7 @@ class SegmentLayout {
   constructor(file: MatroskaFile, tracks: readonly NewTrack[]) {
     const { clusters, parts, segment, tickNs } = file
     this.#file = file
-    this.#writer = new PlaceWriter(file, tracks)
+    this.#writer = new PlaceWriter(file, tracks, this.#places(), this.#rewrite)
     this.#positions = new Float64Array(parts.length)
     this.#partOf = new Uint32Array(clusters.length)
     this.#partAt = new Map(parts.map(({ start }, place) => [start - segment.dataStart, place]))
@@ -70,7 +70,7 @@ class SegmentLayout {
     this.#measure()
     for (let length = -1; length !== this.#length; ) {
       length = this.#length
-      this.#writer.write(this.#places(), this.#rewrite)
+      this.#writer.write()
       this.#stateClusters()
       this.#measure()
     }

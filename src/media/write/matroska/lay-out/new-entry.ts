@@ -1,9 +1,9 @@
-import { readFloat, readUint } from '../../../probe/ebml.js'
+import { readUint } from '../../../probe/ebml.js'
 import type { MatroskaDonor } from '../read/donor.js'
-import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
+import { childOf, childrenOf, type Element, floatIn, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { makeElement, makeFloat, makeUint } from '../read/make-ebml.js'
-import type { TrackEntry } from '../read/track-entry.js'
+import { DEFAULT_SAMPLE_RATE, type TrackEntry } from '../read/track-entry.js'
 import { newCodecPrivate } from './codec-private.js'
 import type { Rewrite } from './rewrite.js'
 
@@ -50,15 +50,13 @@ interface AudioChange {
   readonly isSameCodec: boolean
 }
 
-const DEFAULT_SAMPLE_RATE = 8000
 const DEFAULT_CHANNELS = 1
 /** Codecs whose bit depth is a fact about the sound. */
 const LOSSLESS = /^A_(PCM|FLAC|ALAC|TTA1|WAVPACK4)/
 
 function rewriteAudio(edit: MasterEdit, { audio, made, donor, isSameCodec }: AudioChange): void {
   const { sampleRate, codecId } = donor.entry
-  const rate = childOf(audio, ID.SamplingFrequency)
-  if ((rate ? readFloat(rate.body) : DEFAULT_SAMPLE_RATE) !== sampleRate) {
+  if ((floatIn(audio, ID.SamplingFrequency) ?? DEFAULT_SAMPLE_RATE) !== sampleRate) {
     edit.set(ID.SamplingFrequency, (was) => makeFloat(ID.SamplingFrequency, sampleRate, was?.body.length))
   }
   // A codec that doubles its rate when it is played has it; ffmpeg encodes no such codec.

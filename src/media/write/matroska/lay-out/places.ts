@@ -2,7 +2,7 @@ import { readUint } from '../../../probe/ebml.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { makeUint } from '../read/make-ebml.js'
-import { elementIn, type MatroskaFile } from '../read/matroska-file.js'
+import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import type { BlockPlace } from './cluster-layout.js'
 import type { NewTrack } from './new-track.js'
 import type { Rewrite } from './rewrite.js'
@@ -22,75 +22,75 @@ export interface Places {
 export class PlaceWriter {
   readonly #file: MatroskaFile
   readonly #tracks: readonly NewTrack[]
+  readonly #places: Places
+  readonly #into: Rewrite
   /** Bytes of a number; they never become fewer, so that places settle. */
   readonly #widths = new Map<Element, number>()
 
-  constructor(file: MatroskaFile, tracks: readonly NewTrack[]) {
+  constructor(file: MatroskaFile, tracks: readonly NewTrack[], places: Places, into: Rewrite) {
     this.#file = file
     this.#tracks = tracks
+    this.#places = places
+    this.#into = into
   }
 
-  write(places: Places, into: Rewrite): void {
-    for (const element of this.#file.parts.map(elementIn)) {
-      if (element?.id === ID.SeekHead) this.#writeSeeks(element, places, into)
-      if (element?.id === ID.Cues)
-        for (const point of childrenOf(element, ID.CuePoint)) this.#writeCue(point, places, into)
-    }
+  write(): void {
+    for (const seekHead of elementsIn(this.#file, ID.SeekHead)) this.#writeSeeks(seekHead)
+    for (const cues of elementsIn(this.#file, ID.Cues))
+      for (const point of childrenOf(cues, ID.CuePoint)) this.#writeCue(point)
   }
 
-  #writeSeeks(seekHead: Element, places: Places, into: Rewrite): void {
+  #writeSeeks(seekHead: Element): void {
     for (const seek of childrenOf(seekHead, ID.Seek)) {
       const position = childOf(seek, ID.SeekPosition)
       // A position at which nothing begins never led anywhere.
-      const moved = position && places.partAt(readUint(position.body))
-      if (moved !== undefined) this.#set(position, moved, into)
+      const moved = position && this.#places.partAt(readUint(position.body))
+      if (moved !== undefined) this.#set(position, moved)
     }
   }
 
-  #writeCue(point: Element, places: Places, into: Rewrite): void {
-    const time = childOf(point, ID.CueTime)
-    const positions = childrenOf(point, ID.CueTrackPositions)
-    const tick = time ? readUint(time.body) : 0
-    const shown = positions.map((position) => this.#writePosition(position, tick, places, into))
+  #writeCue(point: Element): void {
+    const tick = uintIn(point, ID.CueTime) ?? 0
+    const shown = childrenOf(point, ID.CueTrackPositions).map((position) => this.#writePosition(position, tick))
     const [first] = shown
     const isOfVoice = first !== undefined && shown.every((at) => at === first)
-    if (isOfVoice) this.#set(time, first, into)
+    if (isOfVoice) this.#set(childOf(point, ID.CueTime), first)
   }
 
   /** Returns the time of the new packet that a cue leads to; undefined for another track. */
-  #writePosition(position: Element, tick: number, places: Places, into: Rewrite): number | undefined {
-    const cluster = places.clusterAt(uintIn(position, ID.CueClusterPosition) ?? 0)
+  #writePosition(position: Element, tick: number): number | undefined {
+    const cluster = this.#places.clusterAt(uintIn(position, ID.CueClusterPosition) ?? 0)
     const track = this.#tracks.find(({ voice }) => voice.track.number === uintIn(position, ID.CueTrack))
     if (cluster === undefined) return undefined
     if (!track) {
       const ordinal = uintIn(position, ID.CueBlockNumber) ?? 1
-      const old = places.placeOfOld(cluster, uintIn(position, ID.CueRelativePosition) ?? 0, ordinal)
-      this.#setPlace(position, { ...old, position: places.positionOfCluster(cluster) }, into)
+      const old = this.#places.placeOfOld(cluster, uintIn(position, ID.CueRelativePosition) ?? 0, ordinal)
+      this.#setPlace(position, { ...old, position: this.#places.positionOfCluster(cluster) })
       return undefined
     }
     const packet = track.packetAt(tick)
-    this.#setPlace(position, places.placeOfPacket(track, packet), into)
+    this.#setPlace(position, this.#places.placeOfPacket(track, packet))
     const end = packet + 1 < track.count ? track.tickOf(packet + 1) : track.tickOf(packet)
-    this.#set(childOf(position, ID.CueDuration), end - track.tickOf(packet), into)
+    this.#set(childOf(position, ID.CueDuration), end - track.tickOf(packet))
     // A cue cannot state a time before zero, at which the first block may lie.
     return Math.max(0, track.tickOf(packet))
   }
 
-  #setPlace(position: Element, place: BlockPlace & { readonly position: number }, into: Rewrite): void {
-    this.#set(childOf(position, ID.CueClusterPosition), place.position, into)
-    this.#set(childOf(position, ID.CueRelativePosition), place.relative, into)
-    this.#set(childOf(position, ID.CueBlockNumber), place.ordinal, into)
+  #setPlace(position: Element, place: BlockPlace & { readonly position: number }): void {
+    this.#set(childOf(position, ID.CueClusterPosition), place.position)
+    this.#set(childOf(position, ID.CueRelativePosition), place.relative)
+    this.#set(childOf(position, ID.CueBlockNumber), place.ordinal)
   }
 
-  #set(element: Element | undefined, value: number, into: Rewrite): void {
+  #set(element: Element | undefined, value: number): void {
     if (!element) return
     const least = this.#widths.get(element) ?? element.body.length
     if (least === element.body.length && readUint(element.body) === value) {
-      into.keep(element)
+      this.#into.keep(element)
       return
     }
     const made = makeUint(element.id, value, least)
     this.#widths.set(element, made.length - (element.bytes.length - element.body.length))
-    into.replace(element, made)
+    this.#into.replace(element, made)
   }
 }

@@ -2,7 +2,7 @@ import { staleReason } from '../../stale-facts.js'
 import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/element.js'
 import { ID } from '../read/ids.js'
 import { makeElement } from '../read/make-ebml.js'
-import { elementIn, type MatroskaFile } from '../read/matroska-file.js'
+import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import { uidOf } from '../read/track-entry.js'
 import type { Voice } from '../voice.js'
 import type { NewTrack } from './new-track.js'
@@ -25,7 +25,7 @@ const SETTINGS = /^ENCODER_(SETTINGS|OPTIONS)$/
 
 /** Finds the tags of the replaced tracks that new packets make wrong. */
 export function staleTags(file: MatroskaFile, voices: readonly Voice[]): readonly StaleTag[] {
-  const tags = file.parts.map(elementIn).flatMap((part) => (part?.id === ID.Tags ? childrenOf(part, ID.Tag) : []))
+  const tags = elementsIn(file, ID.Tags).flatMap((element) => childrenOf(element, ID.Tag))
   return tags.flatMap((tag) => {
     const voice = voices.findIndex(({ track }) => describes(file, tag, track.uid))
     if (voice < 0) return []

@@ -1,13 +1,12 @@
 import { stat } from 'node:fs/promises'
-import { readFloat } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { withChannels } from '../../encode/audio-encoding.js'
 import { encoderPriming } from '../../encode/encoder-priming.js'
 import type { WantedTrack } from '../../writer.js'
 import type { BlockList } from './block-list.js'
-import { childOf } from './element.js'
+import { floatIn } from './element.js'
 import { ID } from './ids.js'
-import { elementIn, type MatroskaFile, readMatroska } from './matroska-file.js'
+import { elementsIn, type MatroskaFile, readMatroska } from './matroska-file.js'
 import type { TrackEntry } from './track-entry.js'
 
 /** The packets of a newly encoded voice, in a side file of the same format. */
@@ -60,10 +59,9 @@ export async function readMatroskaDonor(
 }
 
 /** End of the last packet by the head of the file; 0 if it does not say. */
-function statedLengthSec({ parts, tickNs }: MatroskaFile): number {
-  const info = parts.map(elementIn).find((element) => element?.id === ID.Info)
-  const duration = childOf(info ?? undefined, ID.Duration)
-  return duration ? (readFloat(duration.body) * tickNs) / 1e9 : 0
+function statedLengthSec(file: MatroskaFile): number {
+  const [info] = elementsIn(file, ID.Info)
+  return ((floatIn(info, ID.Duration) ?? 0) * file.tickNs) / 1e9
 }
 
 /** The number of samples in every packet that agrees with their rounded times. */

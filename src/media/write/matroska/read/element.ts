@@ -1,4 +1,4 @@
-import { readHead, readUint } from '../../../probe/ebml.js'
+import { readFloat, readHead, readUint } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { ID, MASTERS } from './ids.js'
 import { makeHead } from './make-ebml.js'
@@ -53,6 +53,12 @@ export function childrenOf(element: Element | undefined, id: number): readonly E
 export function uintIn(element: Element | undefined, id: number): number | undefined {
   const child = childOf(element, id)
   return child && readUint(child.body)
+}
+
+/** The float in a child; undefined without one. */
+export function floatIn(element: Element | undefined, id: number): number | undefined {
+  const child = childOf(element, id)
+  return child && readFloat(child.body)
 }
 
 /** The text in a child, up to its first zero byte; empty without one. */

@@ -77,8 +77,8 @@ class SegmentReader {
     const end = await this.#readParts(dataStart, stop, head.length === null)
     await this.#refuseMore(end, sizeBytes)
     if (!this.#tracks) throw new MalformedFile('it lists no tracks')
-    const info = this.#parts.find((part) => part.kind === 'element' && part.id === ID.Info)
-    const tickNs = info?.kind === 'element' ? uintIn(info.element ?? undefined, ID.TimestampScale) : undefined
+    const [info] = elementsIn({ parts: this.#parts }, ID.Info)
+    const tickNs = uintIn(info, ID.TimestampScale)
     return {
       ...{ sizeBytes, tickNs: tickNs ?? DEFAULT_TICK_NS, segment: { start, head, dataStart, end } },
       ...{ parts: this.#parts, clusters: this.#clusters.clusters, tracks: this.#tracks, blocks: this.#clusters.blocks },
@@ -145,9 +145,9 @@ class SegmentReader {
   }
 }
 
-/** The element of a part, if voxmux read it. */
-export function elementIn(part: Part): Element | null {
-  return part.kind === 'element' ? part.element : null
+/** The children of the segment with an id that voxmux read. */
+export function elementsIn({ parts }: Pick<MatroskaFile, 'parts'>, id: number): readonly Element[] {
+  return parts.flatMap((part) => (part.kind === 'element' && part.id === id ? (part.element ?? []) : []))
 }
 
 /** True if the segment has a checksum of its own. */

@@ -1,5 +1,4 @@
-import { readFloat } from '../../../probe/ebml.js'
-import { childOf, childrenOf, type Element, textIn, uintIn } from './element.js'
+import { childOf, childrenOf, type Element, floatIn, textIn, uintIn } from './element.js'
 import { ID } from './ids.js'
 
 /** A track as its entry states it. */
@@ -22,13 +21,14 @@ export interface TrackEntry {
 
 const AUDIO = 2
 const ENCRYPTION = 1
+/** The rate of a track that states none. */
+export const DEFAULT_SAMPLE_RATE = 8000
 
 /** Reads the entries of a list of tracks, in file order. */
 export function readTracks(tracks: Element): readonly TrackEntry[] {
   return childrenOf(tracks, ID.TrackEntry).map((element) => {
     const audio = childOf(element, ID.Audio)
     const encodings = childrenOf(childOf(element, ID.ContentEncodings), ID.ContentEncoding)
-    const rate = childOf(audio, ID.SamplingFrequency)
     return {
       element,
       number: uintIn(element, ID.TrackNumber) ?? 0,
@@ -37,7 +37,7 @@ export function readTracks(tracks: Element): readonly TrackEntry[] {
       codecId: textIn(element, ID.CodecID),
       codecPrivate: childOf(element, ID.CodecPrivate)?.body ?? null,
       codecDelayNs: uintIn(element, ID.CodecDelay) ?? 0,
-      sampleRate: rate ? readFloat(rate.body) : 8000,
+      sampleRate: floatIn(audio, ID.SamplingFrequency) ?? DEFAULT_SAMPLE_RATE,
       isEncrypted: encodings.some((encoding) => uintIn(encoding, ID.ContentEncodingType) === ENCRYPTION),
       isEncoded: encodings.length > 0,
     }
@@ -51,6 +51,5 @@ export function uidOf(element: Element | undefined): string {
 
 /** The speed of a track's clock against that of the segment; all but very old files have 1. */
 export function clockSpeed({ element }: TrackEntry): number {
-  const scale = childOf(element, ID.TrackTimestampScale)
-  return scale ? readFloat(scale.body) : 1
+  return floatIn(element, ID.TrackTimestampScale) ?? 1
 }
