@@ -4,32 +4,15 @@ const FROM = /^FROM CLIP NAME:\s*(\S.*)$/i
 const TO = /^TO CLIP NAME:\s*(\S.*)$/i
 const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(\S.*)$/i
 
-/** The comments under an event, by the clip that they are about. */
-interface Sides {
-  /** Comments about the outgoing clip of a transition: they precede the name of the incoming clip. */
-  readonly outgoing: readonly string[]
-  readonly own: readonly string[]
-}
-
 /**
- * Index of the first comment about the incoming clip of a transition; 0 if all comments are its own. The comments
- * under a fade to black are about the clip that fades.
+ * Index of the first comment about the incoming clip of a transition; 0 if all comments are its own. Those before it are
+ * about the outgoing clip, and those under a fade to black about the clip that fades.
  */
 export function turnOf(event: EdlEvent): number {
   const { transitionFrames, comments } = event
   if (transitionFrames === 0) return 0
-  const turn = comments.findIndex(isTurn)
+  const turn = comments.findIndex((comment) => TO.test(comment))
   return turn === -1 ? (isBlack(event) ? comments.length : 0) : turn
-}
-
-/** Checks whether a comment is the first about the incoming clip. */
-function isTurn(comment: string): boolean {
-  return TO.test(comment)
-}
-
-function sidesOf(event: EdlEvent): Sides {
-  const turn = turnOf(event)
-  return { outgoing: event.comments.slice(0, turn), own: event.comments.slice(turn) }
 }
 
 /**
@@ -39,8 +22,8 @@ function sidesOf(event: EdlEvent): Sides {
  * @param next the line after it, if that is the other side of the same transition
  */
 export function writtenNames(event: EdlEvent, next: EdlEvent | undefined): readonly string[] {
-  const own = namesIn(sidesOf(event).own)
-  return own.length > 0 || !next ? own : namesIn(sidesOf(next).outgoing)
+  const own = namesIn(event.comments.slice(turnOf(event)))
+  return own.length > 0 || !next ? own : namesIn(next.comments.slice(0, turnOf(next)))
 }
 
 function namesIn(comments: readonly string[]): readonly string[] {
