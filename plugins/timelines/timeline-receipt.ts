@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { readPlainFile } from '../../src/core/read-plain-file.js'
@@ -7,6 +6,7 @@ import { syncFolder } from '../../src/core/sync-folder.js'
 import { voxmuxVersion } from '../../src/core/version.js'
 import { fileSha256, valueSha256 } from '../../src/pipeline/file-identity.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+import { hiddenPart } from './hidden-part.js'
 
 /** `<timeline>.voxmux.json`: the cut that a timeline was made of, its content, and the new media that it plays. */
 const timelineReceiptSchema = z.object({
@@ -18,6 +18,8 @@ const timelineReceiptSchema = z.object({
   media: z.array(z.string()).default([]),
 })
 
+type TimelineReceipt = z.infer<typeof timelineReceiptSchema>
+
 /**
  * Writes the receipt of a new timeline atomically.
  *
@@ -26,20 +28,20 @@ const timelineReceiptSchema = z.object({
  */
 export async function writeTimelineReceipt(cut: string, timeline: string, media: readonly string[]): Promise<string> {
   const path = receiptPath(timeline)
-  const part = join(dirname(path), `.voxmux-${randomUUID()}.part`)
-  const receipt: z.infer<typeof timelineReceiptSchema> = {
-    ...{ schemaVersion: 1, kind: 'timeline', voxmux: voxmuxVersion(), input: { path: cut } },
+  const receipt: TimelineReceipt = {
+    schemaVersion: 1,
+    kind: 'timeline',
+    voxmux: voxmuxVersion(),
+    input: { path: cut },
     output: { path: timeline, sha256: await contentSha256(timeline) },
     media: [...media],
   }
-  try {
+  await hiddenPart(path, async (part) => {
     await writeFile(part, `${JSON.stringify(receipt, null, 2)}\n`, { flag: 'wx', flush: true })
     await rename(part, path)
     await syncFolder(dirname(path))
-    return path
-  } finally {
-    await rm(part, { force: true })
-  }
+  })
+  return path
 }
 
 /** True if a timeline was made of an earlier state of this cut, and nobody has changed it since. */
@@ -53,14 +55,9 @@ export async function mediaOfTimeline(timeline: string): Promise<readonly string
   return (await readTimelineReceipt(timeline))?.media
 }
 
-async function readTimelineReceipt(timeline: string): Promise<z.infer<typeof timelineReceiptSchema> | undefined> {
-  const bytes = await readPlainFile(receiptPath(timeline)).catch(() => '')
-  return timelineReceiptSchema.safeParse(parsed(bytes.toString())).data
-}
-
-function parsed(text: string): unknown {
+async function readTimelineReceipt(timeline: string): Promise<TimelineReceipt | undefined> {
   try {
-    return JSON.parse(text)
+    return timelineReceiptSchema.parse(JSON.parse((await readPlainFile(receiptPath(timeline))).toString()))
   } catch {
     return undefined
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { copyFile, cp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -7,6 +6,7 @@ import { makeFolder } from '../../src/core/make-folder.js'
 import { publish } from '../../src/pipeline/output/publish.js'
 import { holdsFiles } from './bundles/holds-files.js'
 import { type PackedFile, rewriteZip } from './bundles/rewrite-zip.js'
+import { hiddenPart } from './hidden-part.js'
 import { OTIO_TEXT, packedBytes, timelineBytes } from './packing.js'
 import type { TimelineFile } from './read-timeline.js'
 import type { Relocation } from './relocate-addresses.js'
@@ -63,20 +63,16 @@ export async function writeTimeline(made: NewTimeline): Promise<void> {
     await writeBundle({ ...made, replace })
     return
   }
-  const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
   const content = encodeText(text, file.encoding)
-  try {
+  await hiddenPart(output, async (part) => {
     if (file.extension === '.otioz') await rewriteZip(file.path, part, { name: OTIO_TEXT, content, added: made.added })
     else await writeFile(part, packedBytes(content, file.extension), { flag: 'wx' })
     await publish(part, output, { replace })
-  } finally {
-    await rm(part, { force: true })
-  }
+  })
 }
 
 async function writeBundle({ file, output, text, replace, added }: NewTimeline): Promise<void> {
-  const part = join(dirname(output), `.voxmux-${randomUUID()}.part`)
-  try {
+  await hiddenPart(output, async (part) => {
     await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
     await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
     for (const { name, path } of added) {
@@ -86,9 +82,7 @@ async function writeBundle({ file, output, text, replace, added }: NewTimeline):
     if (replace) await rm(output, { recursive: true, force: true })
     // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
     await rename(part, output)
-  } finally {
-    await rm(part, { recursive: true, force: true })
-  }
+  })
 }
 
 /** From where the relative addresses of a timeline count when it is written to `output`. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { type FileHandle, open, readdir, realpath, rm, rmdir, stat, utimes } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
@@ -7,6 +6,7 @@ import { UsageError } from '../../../src/core/errors.js'
 import { makeFolder } from '../../../src/core/make-folder.js'
 import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import { publish } from '../../../src/pipeline/output/publish.js'
+import { hiddenPart } from '../hidden-part.js'
 import type { TimelineFile } from '../read-timeline.js'
 import type { TimelineSource } from '../timeline.js'
 import { unreadableTimeline } from '../timeline-error.js'
@@ -62,14 +62,11 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
       const isSafe = target.startsWith(resolve(folder) + sep) && !/[\\\0]/.test(entry.name)
       if (!wanted.has(entry.name) || !isSafe) continue
       places.push(target)
-      const part = join(dirname(target), `.voxmux-${randomUUID()}.part`)
-      try {
-        makeFolder(dirname(target))
+      makeFolder(dirname(target))
+      await hiddenPart(target, async (part) => {
         await unpackEntry(file, entry, part)
         if (await takeName(part, target)) unpacked.add(target)
-      } finally {
-        await rm(part, { force: true })
-      }
+      })
     }
     return { folder: await realpath(folder), names: new Set(entries.map(({ name }) => name)), release }
   } catch (error) {
