@@ -104,17 +104,20 @@ async function planUses(
   const { regenerated, sent, supersede } = withEarlier(merged, earlier, 2 * handleSamples)
   const whole = earlier.kind === 'none' ? alone : await planOf(regenerated, supersede)
   const priceOf = async () => withPrice((sent === regenerated ? whole : await planOf(sent, supersede)).job, signal)
-  const price = sent.length === 0 ? NOTHING_SENT : await priceOf()
+  const { paidSec, sendBytes } = sent.length === 0 ? { paidSec: 0, sendBytes: 0 } : await priceOf()
   return {
-    ...{ media, used, regenerated, sampleRate, ...whole },
-    ...{ paidSec: price.paidSec, sendBytes: price.sendBytes },
+    ...whole,
+    media,
+    used,
+    regenerated,
+    sampleRate,
+    paidSec,
+    sendBytes,
     usedSec: countSamples(used) / sampleRate,
     sourceIds: sources.map(({ id }) => id),
     uses: inside.map(({ use }) => use),
   }
 }
-
-const NOTHING_SENT = { paidSec: 0, sendBytes: 0 }
 
 /** The uses of a source that lie inside its file, by the readings and the grid that lay the most of them there. */
 function usesInside(
@@ -144,18 +147,13 @@ function noteEarlier(earlier: EarlierRanges, name: string, sampleRate: number, n
     notes.add('undone', name, `loses what an earlier cut regenerated in ${earlier.lost.join(' and ')}`)
 }
 
-/** The ranges of a cut and of those before it. */
-interface RangeUnion {
-  /** In order. */
-  readonly regenerated: readonly SampleRange[]
-  /** Those of them that are sent; the others are in the cache. */
-  readonly sent: readonly SampleRange[]
-  /** True if the output of the earlier cut may be replaced without `--force`. */
-  readonly supersede: boolean
-}
-
-/** Adds what earlier cuts regenerated, so that nothing of it is lost. Ranges within `gapSamples` become one. */
-function withEarlier(wanted: readonly SampleRange[], earlier: EarlierRanges, gapSamples: number): RangeUnion {
+/**
+ * Adds what earlier cuts regenerated, so that nothing of it is lost. Ranges within `gapSamples` become one.
+ *
+ * @returns all ranges, in order, and those of them that are not in the cache. `supersede` permits to replace the output of
+ *   the earlier cut.
+ */
+function withEarlier(wanted: readonly SampleRange[], earlier: EarlierRanges, gapSamples: number) {
   switch (earlier.kind) {
     case 'none':
       return { regenerated: wanted, sent: wanted, supersede: false }

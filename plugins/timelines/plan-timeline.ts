@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, dirname } from 'node:path'
 import PQueue from 'p-queue'
-import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import { type ErrorCode, PrecheckError, UsageError } from '../../src/core/errors.js'
 import { probe } from '../../src/media/index.js'
 import type { Limits } from '../../src/precheck/index.js'
 import type { Bundle } from './bundles/bundle.js'
@@ -20,9 +20,14 @@ import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
 import { withoutExcluded } from './used-ranges.js'
 
-const LEFT_BEHIND: ReadonlySet<TimelineNote['kind']> = new Set([
-  ...(['missing-reference', 'offline', 'ambiguous', 'outside', 'nested-file', 'unread'] as const),
-])
+const LEFT_BEHIND: readonly TimelineNote['kind'][] = [
+  'missing-reference',
+  'offline',
+  'ambiguous',
+  'outside',
+  'nested-file',
+  'unread',
+]
 
 /**
  * Reads a timeline, finds and probes its media, and plans a job for each file with the parts that are heard. Sends
@@ -38,35 +43,27 @@ export async function planTimeline(
 ): Promise<TimelinePlan> {
   const file = await loadTimeline(request.input)
   await Promise.all(request.mediaRoots.map(requireFolder))
-  const notes = new NoteTaker()
   // An edit decision list counts frames of a rate that it does not say; its files can be found without.
   const draft = readTimeline(file, request.frameRate ?? rational(25))
   const places = await outputsOf(request, file)
   const bundle = await openBundle(file, draft.sources, places.bundleFolder)
   try {
-    const opened = { file, draft, bundle, outputs: withBundle(places, bundle), notes }
-    return await planOpened(request, limits, opened, signal)
+    return await planOpened(request, limits, { file, draft, bundle, outputs: withBundle(places, bundle) }, signal)
   } catch (error) {
     await bundle?.release()
     throw error
   }
 }
 
-/** A timeline that was read, with its bundle open. */
-interface OpenedTimeline {
-  readonly file: TimelineFile
-  readonly draft: Timeline
-  readonly bundle: Bundle | null
-  readonly outputs: TimelineOutputs
-  readonly notes: NoteTaker
-}
-
+/** Plans a timeline that was read, with its bundle open. */
 async function planOpened(
   request: TimelineRequest,
   limits: Limits,
-  { file, draft, bundle, outputs, notes }: OpenedTimeline,
+  opened: { file: TimelineFile; draft: Timeline; bundle: Bundle | null; outputs: TimelineOutputs },
   signal: AbortSignal | undefined,
 ): Promise<TimelinePlan> {
+  const { file, draft, bundle, outputs } = opened
+  const notes = new NoteTaker()
   const search = new MediaSearch(bundle?.folder ?? dirname(file.textPath), request.mediaRoots)
   const { force } = request.settings
   const media = await findSources(draft.sources, search, { notes, force, signal })
@@ -84,7 +81,11 @@ async function planOpened(
   if (request.settings.strict) refuseUnusable(file, notes.notes)
   const paid = sources.map(({ paidSec }) => paidSec)
   return {
-    ...{ request, file, timeline, bundle, sources },
+    request,
+    file,
+    timeline,
+    bundle,
+    sources,
     output: outputs.timeline,
     clips: sum(sources.map((source) => source.uses.length)),
     usedSec: sum(sources.map(({ usedSec }) => usedSec)),
@@ -99,11 +100,7 @@ async function planOpened(
 async function findSources(
   sources: readonly TimelineSource[],
   search: MediaSearch,
-  {
-    notes,
-    force,
-    signal,
-  }: { readonly notes: NoteTaker; readonly force: boolean; readonly signal: AbortSignal | undefined },
+  { notes, force, signal }: { notes: NoteTaker; force: boolean; signal: AbortSignal | undefined },
 ): Promise<readonly SourceMedia[]> {
   const byPath = new Map<string, Omit<SourceMedia, 'media'>>()
   for (const [source, found] of await search.findAll(sources)) {
@@ -168,48 +165,31 @@ function requireWork(
   notes: readonly TimelineNote[],
 ): void {
   if (sources.length > 0) return
+  const name = basename(path)
   const said = notes.map(sentence).slice(0, 5)
-  if (!plays) {
-    throw new UsageError('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, {
-      input: path,
-      remedies: ['Export the timeline with its audio tracks.', ...said],
-    })
-  }
+  const fault = (code: ErrorCode, message: string, ...remedies: readonly string[]) =>
+    new UsageError(code, message, { input: path, remedies })
+  const withAudio = 'Export the timeline with its audio tracks.'
+  if (!plays) throw fault('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, withAudio, ...said)
   if (!wanted) {
-    throw new UsageError('ERR_TIMELINE_EXCLUDED', `Everything that ${basename(path)} plays is excluded.`, {
-      input: path,
-      remedies: ['Give --exclude the name of less.'],
-    })
+    const less = 'Give --exclude the name of less.'
+    throw fault('ERR_TIMELINE_EXCLUDED', `Everything that ${name} plays is excluded.`, less)
   }
   const has = (...kinds: readonly TimelineNote['kind'][]) => notes.some(({ kind }) => kinds.includes(kind))
   if (has('offline', 'ambiguous')) {
-    throw new UsageError('ERR_TIMELINE_OFFLINE', `None of the media that ${basename(path)} plays can be regenerated.`, {
-      input: path,
-      remedies: ['Name the folder in which they lie: --media-root FOLDER.', ...said],
-    })
+    const where = 'Name the folder in which they lie: --media-root FOLDER.'
+    throw fault('ERR_TIMELINE_OFFLINE', `None of the media that ${name} plays can be regenerated.`, where, ...said)
   }
   if (has('outside')) {
-    throw new UsageError(
-      'ERR_TIMELINE_OUTSIDE',
-      `The media of ${basename(path)} do not have the parts that it plays.`,
-      {
-        input: path,
-        remedies: [
-          'Check that they are the files that it was cut from: by their timecode or length they are not.',
-          ...said,
-        ],
-      },
-    )
+    const check = 'Check that they are the files that it was cut from: by their timecode or length they are not.'
+    throw fault('ERR_TIMELINE_OUTSIDE', `The media of ${name} do not have the parts that it plays.`, check, ...said)
   }
-  throw new UsageError('ERR_TIMELINE_SILENT', `The media of ${basename(path)} have no sound.`, {
-    input: path,
-    remedies: ['Export the timeline with its audio tracks.', ...said],
-  })
+  throw fault('ERR_TIMELINE_SILENT', `The media of ${name} have no sound.`, withAudio, ...said)
 }
 
 /** Clips that should have been regenerated and cannot be: `--strict` rejects them. */
 function refuseUnusable({ path }: TimelineFile, notes: readonly TimelineNote[]): void {
-  const left = notes.filter(({ kind }) => LEFT_BEHIND.has(kind))
+  const left = notes.filter(({ kind }) => LEFT_BEHIND.includes(kind))
   if (left.length === 0) return
   throw new PrecheckError('ERR_STRICT_TIMELINE', `${path}: ${left.map(sentence).join(' ')}`, {
     input: path,

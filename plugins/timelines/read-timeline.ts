@@ -18,18 +18,18 @@ import { binaryText, decodeText, type TextEncoding } from './timeline-text.js'
 
 /** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
 const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
-  '.otio': (text) => readOtio(text),
-  '.otioz': (text) => readOtio(text),
-  '.otiod': (text) => readOtio(text),
-  '.fcpxml': (text) => readFcpxml(text),
-  '.fcpxmld': (text) => readFcpxml(text),
+  '.otio': readOtio,
+  '.otioz': readOtio,
+  '.otiod': readOtio,
+  '.fcpxml': readFcpxml,
+  '.fcpxmld': readFcpxml,
   '.edl': readEdlTimeline,
-  '.aaf': (text) => readAaf(text),
-  '.ale': (text) => readAle(text),
-  '.prproj': (text) => readPremiere(text),
-  '.xml': (text) => readFcp7(text),
-  '.mlt': (text) => readMlt(text),
-  '.kdenlive': (text) => readMlt(text),
+  '.aaf': readAaf,
+  '.ale': readAle,
+  '.prproj': readPremiere,
+  '.xml': readFcp7,
+  '.mlt': readMlt,
+  '.kdenlive': readMlt,
 }
 
 /** A timeline's file, read but not yet understood. */
