@@ -2,7 +2,7 @@ import { FoundClips } from '../found-clips.js'
 import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { add, divide, FOREVER, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
-import { playedPart, type TimeRange } from '../time/time-range.js'
+import { moved, playedPart, type TimeRange } from '../time/time-range.js'
 import type { RelinkedMedia, Timeline } from '../timeline.js'
 import { AafContent, isFile, locatorsOf, slotOf } from './aaf-content.js'
 import {
@@ -172,8 +172,7 @@ class AafReading {
     }
     // Its start counts in its own edit units, and the slot's origin in those of the slot.
     const start = seconds(integerIn(clip, PROPERTY.startTime), play.rate)
-    const offset = add(start, seconds(integerIn(slot, PROPERTY.origin), rate))
-    const part = { start: add(play.part.start, offset), end: add(play.part.end, offset) }
+    const part = moved(play.part, add(start, seconds(integerIn(slot, PROPERTY.origin), rate)))
     if (isFile(mob)) this.#file(id, mob, name, part)
     else if (mob.classNumber === CLASS.sourceMob)
       this.found.note('missing-reference', name, 'is on a tape and in no file: left as it is')

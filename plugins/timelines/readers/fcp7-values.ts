@@ -11,7 +11,7 @@ import {
   subtract,
   ZERO,
 } from '../time/rational.js'
-import { hull, hullOf, length, rangeOf, type TimeRange } from '../time/time-range.js'
+import { hull, hullOf, length, rangeOf, scaled, type TimeRange } from '../time/time-range.js'
 import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Text of a child; undefined if there is none. */
@@ -101,6 +101,5 @@ export function remappedFrames(
   if (frames.length > 0) return [hullOf(frames)]
   if (speed.numerator < 0n && duration !== undefined) return [{ start: ZERO, end: rational(duration) }]
   const size = absolute(speed)
-  const counted = { start: multiply(played.start, size), end: multiply(played.end, size) }
-  return [counted, rangeOf(played.start, multiply(length(played), size))]
+  return [scaled(played, size), rangeOf(played.start, multiply(length(played), size))]
 }

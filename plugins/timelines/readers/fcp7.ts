@@ -2,8 +2,8 @@ import { FoundClips } from '../found-clips.js'
 import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { applyEdits } from '../text-edits.js'
-import { add, divide, larger, multiply, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
-import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import { add, divide, larger, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
+import { hull, moved, playedPart, scaled, type TimeRange, widened } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import {
@@ -118,13 +118,13 @@ class Fcp7Reading {
     const playing = remap && start !== undefined && end !== undefined ? end - start : undefined
     const length = playing === undefined ? subtract(source.end, source.start) : divide(rational(playing), rate)
     const placement = {
-      at: { start: subtract(at, lead), end: add(add(at, length), tail) },
+      at: widened({ start: at, end: add(at, length) }, lead, tail),
       sourceStart: subtract(source.start, lead),
       speed: ONE,
     }
     const shown = playedPart(placement, window)
     // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
-    const part = shown && remap ? { start: subtract(source.start, lead), end: add(source.end, tail) } : shown
+    const part = shown && remap ? widened(source, lead, tail) : shown
     if (!part) return
     const nested = child(item, 'sequence')
     const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
@@ -143,11 +143,7 @@ class Fcp7Reading {
     { rate, duration, ...remap }: TimeRemap & { rate: Rational; duration: bigint | undefined },
   ) {
     this.found.speed(clip, remap.frames.length > 0 ? 'at a speed that varies' : remap.speed)
-    const inFrames = { start: multiply(part.start, rate), end: multiply(part.end, rate) }
-    return remappedFrames(inFrames, remap, duration).map(({ start, end }) => ({
-      start: divide(start, rate),
-      end: divide(end, rate),
-    }))
+    return remappedFrames(scaled(part, rate), remap, duration).map((frames) => scaled(frames, divide(ONE, rate)))
   }
 
   #fileOf(item: XmlElement): XmlElement | undefined {
@@ -165,8 +161,11 @@ class Fcp7Reading {
     }
     const path = pathOfAddress(address)
     const source = { id: fileId(file), name: nameOfPath(path), paths: [path], origin: ZERO }
-    const ranges = parts.map(({ start, end }) => ({ start: add(start, offset), end: add(end, offset) }))
-    this.found.use(source, clip, ranges)
+    this.found.use(
+      source,
+      clip,
+      parts.map((part) => moved(part, offset)),
+    )
   }
 }
 

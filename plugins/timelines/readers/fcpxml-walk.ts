@@ -1,7 +1,7 @@
 import { FoundClips } from '../found-clips.js'
 import { NestingGuard } from '../nesting-guard.js'
 import { add, compare, FOREVER, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
-import { hull, intersection, length, playedPart, type TimeRange } from '../time/time-range.js'
+import { hull, intersection, length, moved, playedPart, type TimeRange, widened } from '../time/time-range.js'
 import { assetSource, type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
 import {
   audioRoles,
@@ -86,7 +86,7 @@ export class FcpxmlWalk {
     const audioDuration = timeAttribute(element, 'audioDuration') ?? duration
     const at = subtract(audioStart, shift)
     const placement = {
-      at: { start: subtract(at, lead), end: add(add(at, audioDuration), tail) },
+      at: widened({ start: at, end: add(at, audioDuration) }, lead, tail),
       sourceStart: subtract(audioStart, lead),
       speed: ONE,
     }
@@ -245,8 +245,4 @@ function reachOf(element: XmlElement | undefined, beyond: (start: Rational, end:
   if (element?.name !== 'transition') return ZERO
   const [start, duration] = [timeAttribute(element, 'offset'), timeAttribute(element, 'duration')]
   return start && duration ? larger(ZERO, beyond(start, add(start, duration))) : ZERO
-}
-
-function moved({ start, end }: TimeRange, by: Rational): TimeRange {
-  return { start: add(start, by), end: add(end, by) }
 }

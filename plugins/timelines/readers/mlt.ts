@@ -2,8 +2,8 @@ import { basename } from 'node:path'
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
-import { absolute, add, FOREVER, multiply, negate, ONE, percent, type Rational, ZERO } from '../time/rational.js'
-import { hullOf, playedPart, type TimeRange } from '../time/time-range.js'
+import { absolute, add, FOREVER, negate, ONE, percent, type Rational, ZERO } from '../time/rational.js'
+import { hullOf, playedPart, scaled, type TimeRange } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { relinkMlt } from './mlt-relink.js'
@@ -138,10 +138,9 @@ class MltWalk {
     this.found.speed(clip, remap ? 'at a speed that varies' : speed)
     if (remap?.times.length === 0) return { start: ZERO, end: FOREVER }
     if (remap) return hullOf(remap.times)
-    const size = absolute(speed)
     // Backwards it counts from the end of the file, which the project knows by frames alone: all of it.
     const covered = speed.numerator < 0n ? { start: ZERO, end: length ?? played.end } : played
-    return { start: multiply(covered.start, size), end: multiply(covered.end, size) }
+    return scaled(covered, absolute(speed))
   }
 
   #place(text: string | undefined): Rational | undefined {

@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { absolute, add, compare, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
-import { playedPart, type TimeRange } from '../time/time-range.js'
+import { playedPart, type TimeRange, widened } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { itemsOf, type JsonNode, member, parseJsonTree, stringOf } from './json-tree.js'
@@ -94,7 +94,7 @@ class OtioWalk {
     const { start, duration } = trimOf(node)
     const signed = speedOf(node)
     const speed = absolute(signed)
-    const placed = { start: subtract(at, before), end: add(add(at, duration), after) }
+    const placed = widened({ start: at, end: add(at, duration) }, before, after)
     const placement = { at: placed, sourceStart: subtract(start, multiply(before, speed)), speed }
     // The whole clip counts: a guess at which part of a reversed clip a window shows could be wrong.
     const isReversed = signed.numerator < 0n

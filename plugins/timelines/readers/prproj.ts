@@ -13,7 +13,7 @@ import {
   subtract,
   ZERO,
 } from '../time/rational.js'
-import { hull, playedPart, type TimeRange } from '../time/time-range.js'
+import { hull, length, playedPart, type TimeRange, widened } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { below, decimalIn, isTrue, objectKey, PremiereObjects, ticksIn } from './prproj-objects.js'
@@ -140,10 +140,10 @@ class PremiereReading {
     const isRemapped = child(clip, 'TimeRemapping') !== undefined
     const isBackwards = isTrue(clip, 'PlayBackwards') || signed.numerator < 0n
     const start = ticksIn(clip, 'InPoint') ?? ZERO
-    const shown = multiply(subtract(at.end, at.start), speed)
+    const shown = multiply(length(at), speed)
     const end = ticksIn(clip, 'OutPoint') ?? add(start, shown)
     const sourceStart = subtract(start, multiply(lead, speed))
-    const placement = { at: { start: subtract(at.start, lead), end: add(at.end, tail) }, sourceStart, speed }
+    const placement = { at: widened(at, lead, tail), sourceStart, speed }
     const part = playedPart(placement, window)
     const isExact = compare(subtract(end, start), shown) === 0 && compare(speed, ONE) === 0
     if (!part || (isExact && !isRemapped && !isBackwards)) return part

@@ -32,6 +32,20 @@ export function length({ start, end }: TimeRange): Rational {
   return subtract(end, start)
 }
 
+export function moved({ start, end }: TimeRange, by: Rational): TimeRange {
+  return { start: add(start, by), end: add(end, by) }
+}
+
+/** A range on another clock: seconds become frames, or those of a clip seconds of its source. */
+export function scaled({ start, end }: TimeRange, factor: Rational): TimeRange {
+  return { start: multiply(start, factor), end: multiply(end, factor) }
+}
+
+/** A range that begins earlier and ends later, as far as transitions reach beyond it. */
+export function widened({ start, end }: TimeRange, lead: Rational, tail: Rational): TimeRange {
+  return { start: subtract(start, lead), end: add(end, tail) }
+}
+
 /** How an item lies in what contains it: `at` is filled from `sourceStart` on, `speed` seconds of source a second. */
 interface Placement {
   readonly at: TimeRange
