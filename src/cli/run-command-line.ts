@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { nearest } from '../config/nearest.js'
 import { type ExitCode, toVoxmuxError, UsageError } from '../core/errors.js'
-import { parseArguments } from './arguments/parse-arguments.js'
+import { beforeDashes } from './arguments/operands.js'
+import { parseArguments, wantsHelp } from './arguments/parse-arguments.js'
 import type { CommandEntry } from './command.js'
 import { COMMANDS, DEFAULT_COMMAND, findCommand } from './command-table.js'
 import { type Interruption, watchInterruption } from './interruption.js'
@@ -76,10 +77,9 @@ function refuseUnknownWord(word: string): void {
 }
 
 function asksForJson(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--')
-  const words = end === -1 ? argv : argv.slice(0, end)
+  const words = beforeDashes(argv)
   if (words.some((word) => word === '--json' || word === '--json=true')) return true
-  if (words.some((word) => word === '--help' || word === '-h')) return false
+  if (wantsHelp(argv)) return false
   const named = findCommand(argv.find((word) => !LEADING_FLAG.test(word)) ?? '')
   return named?.speaksJson?.(words) ?? false
 }

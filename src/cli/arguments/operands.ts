@@ -16,14 +16,19 @@ interface HiddenOperands {
   readonly restored: (sentence: string) => string
 }
 
+/** The words that may be flags: those before `--`. */
+export function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--')
+  return end === -1 ? argv : argv.slice(0, end)
+}
+
 /**
  * Hides the words that are never flags: everything after `--`, and a lone hyphen. Without this, yargs keeps words after
  * `--` from the positional arguments and drops a lone hyphen from a list. Both would leave out a file silently.
  */
 export function hideOperands(argv: readonly string[]): HiddenOperands {
-  const end = argv.indexOf('--')
-  const before = end === -1 ? argv : argv.slice(0, end)
-  const after = end === -1 ? [] : argv.slice(end + 1)
+  const before = beforeDashes(argv)
+  const after = argv.slice(before.length + 1)
   return {
     words: [...before.map(spelled), ...after.map((word) => MARK + word)],
     typed: (value) => (Array.isArray(value) ? value.map(unmarked) : unmarked(value)) as typeof value,
@@ -87,9 +92,7 @@ export function refuseValueless(words: readonly string[], { key, boolean, number
  * @throws UsageError `ERR_USAGE`
  */
 export function refuseDashedFile(argv: readonly string[]): void {
-  const end = argv.indexOf('--')
-  const words = end === -1 ? argv : argv.slice(0, end)
-  const name = words.find((word) => word.startsWith('-') && word !== '-' && existsSync(word))
+  const name = beforeDashes(argv).find((word) => word.startsWith('-') && word !== '-' && existsSync(word))
   if (name === undefined) return
   throw new UsageError('ERR_USAGE', `The file ${name} begins with a hyphen, so its name is read as a flag.`, {
     remedies: [`Write ./ before the name: ./${name}`],

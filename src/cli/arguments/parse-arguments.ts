@@ -3,12 +3,14 @@ import { nearest } from '../../config/nearest.js'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import type { Command, CommandEntry } from '../command.js'
 import { DEFAULT_COMMAND } from '../command-table.js'
-import { hideOperands, type KnownOptions, refuseDashedFile, refuseEmpty, refuseValueless } from './operands.js'
-
-interface Called {
-  readonly name: string
-  readonly command: Command
-}
+import {
+  beforeDashes,
+  hideOperands,
+  type KnownOptions,
+  refuseDashedFile,
+  refuseEmpty,
+  refuseValueless,
+} from './operands.js'
 
 /** Operands that users know by another name than the code. */
 const OPERAND_NAMES: Readonly<Record<string, string>> = { input: 'file', cut: 'timeline' }
@@ -54,7 +56,7 @@ export async function parseArguments(
       refuseDashedFile(argv)
       throw new UsageError(
         'ERR_USAGE',
-        sentence(restored(message ?? error?.message ?? ''), argv, parser, { name: entry.name, command }),
+        sentence(restored(message ?? error?.message ?? ''), argv, parser, entry.name, command),
         {
           remedies: [`\`voxmux ${entry.name} --help\` shows the options and examples.`],
         },
@@ -83,13 +85,12 @@ function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
   return examples.reduce((built, [line, meaning]) => built.example(`voxmux ${name} ${line}`.trim(), meaning), parser)
 }
 
-function wantsHelp(argv: readonly string[]): boolean {
-  const end = argv.indexOf('--')
-  return (end === -1 ? argv : argv.slice(0, end)).some((word) => word === '--help' || word === '-h')
+export function wantsHelp(argv: readonly string[]): boolean {
+  return beforeDashes(argv).some((word) => word === '--help' || word === '-h')
 }
 
 /** Turns a yargs message into one sentence that names the flag as the user typed it. */
-function sentence(message: string, argv: readonly string[], parser: Argv, { name, command }: Called): string {
+function sentence(message: string, argv: readonly string[], parser: Argv, name: string, command: Command): string {
   const unknown = /^Unknown arguments?: (.+)$/.exec(message)?.[1]
   if (unknown) {
     const names = unknown.split(', ').filter(isTyped)
