@@ -2,12 +2,14 @@ import { nearest } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/index.js'
 import { text, toggle } from '../arguments/option.js'
+import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
+import { interrupted } from '../interruption.js'
+import { startPortalPage } from '../portal-page/start-portal-page.js'
 import { nodeFolder, serviceFolder, sharedStore } from '../service-place.js'
-import type { PortalAction } from './portal-action.js'
+import type { PortalAction, PortalRequest } from './portal-action.js'
 import { CREDIT_ACTIONS } from './portal-credits.js'
 import { KEY_ACTIONS } from './portal-keys.js'
-import { PAGE_ACTIONS } from './portal-page.js'
 import { SHOW_ACTIONS } from './portal-show.js'
 import { WEBHOOK_ACTIONS } from './portal-webhook.js'
 
@@ -16,7 +18,7 @@ const ACTIONS: Readonly<Record<string, PortalAction>> = {
   ...KEY_ACTIONS,
   ...CREDIT_ACTIONS,
   ...WEBHOOK_ACTIONS,
-  ...PAGE_ACTIONS,
+  page: servePage,
 }
 
 /** Topics without an action. */
@@ -104,6 +106,18 @@ function folderOf(
   around: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<string> {
   return action === 'create' ? nodeFolder({ data }, { isShared: false, around }) : serviceFolder(data, around)
+}
+
+/** `voxmux portal page` */
+async function servePage({ portal, output, port, signal }: PortalRequest): Promise<void> {
+  const page = await startPortalPage(portal, portNumber(port))
+  try {
+    output.event({ event: 'page', url: page.url })
+    output.print(`The portal is at ${page.url}\nThe address contains a secret of this start. Press Ctrl-C to stop.`)
+    await interrupted(signal)
+  } finally {
+    await page.close()
+  }
 }
 
 function unknownAction(words: string): UsageError {
