@@ -1,5 +1,4 @@
 import type { Config } from '../config/index.js'
-import type { PipelineContext } from '../pipeline/context.js'
 import { openRuntime } from '../runtime/open-runtime.js'
 import type { Reporter } from './output/reporter.js'
 
@@ -8,16 +7,12 @@ interface CommandRuntimeOptions extends Pick<NonNullable<Parameters<typeof openR
   readonly ending?: (closed: Promise<void>) => Promise<void>
 }
 
-interface CommandRuntime extends AsyncDisposable {
-  readonly context: PipelineContext
-}
-
 /** Opens the runtime of a command, whose reporter says what happens. At the end of the block, both are closed. */
 export async function commandRuntime(
   config: Config,
   reporter: Reporter,
   { ending = (closed) => closed, ...options }: CommandRuntimeOptions,
-): Promise<CommandRuntime> {
+) {
   const { logger, note: onEmbedded } = reporter
   const { context, close } = await openRuntime(config, { ...options, logger, onEmbedded })
   return {

@@ -2,14 +2,9 @@ import { type Config, type Flags, resolveConfig } from '../config/resolve-config
 import { useConfiguredBinaries } from '../config/use-binaries.js'
 import type { CommandContext } from './command.js'
 
-/** The arguments that find the configuration. */
-interface ConfigArguments {
-  readonly config?: string | undefined
-}
-
 /** Resolves the configuration of a command, prints its notes, and uses the configured ffmpeg and ffprobe. */
 export async function loadConfig(
-  { config: configPath }: ConfigArguments,
+  { config: configPath }: { readonly config?: string | undefined },
   flags: Flags,
   { cwd, env, output }: CommandContext,
 ): Promise<Config> {

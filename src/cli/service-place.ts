@@ -4,6 +4,7 @@ import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { shellWord } from '../core/shell-word.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
+import type { CommandContext } from './command.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
 interface ServicePlaceFlags {
@@ -11,10 +12,7 @@ interface ServicePlaceFlags {
   readonly store?: string | undefined
 }
 
-interface Surroundings {
-  readonly cwd: string
-  readonly env: NodeJS.ProcessEnv
-}
+type Surroundings = Pick<CommandContext, 'cwd' | 'env'>
 
 /**
  * The shared store of the service: `--store`, or `VOXMUX_STORE`. Undefined if the service keeps its state in its
@@ -54,10 +52,7 @@ export async function nodeFolder(
  *
  * @throws UsageError `ERR_DATA_MISSING`, `ERR_STATE_DIR`
  */
-export async function serviceFolder(
-  data: string | undefined,
-  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
-): Promise<string> {
+export async function serviceFolder(data: string | undefined, { cwd, env }: Surroundings): Promise<string> {
   if (data !== undefined) return existingFolder(resolve(cwd, data))
   const { stateDir } = await resolveConfig({ cwd, env })
   await ensureStateFolder(stateDir)

@@ -47,7 +47,7 @@ export const command = defineCommand({
     const { stateDir } = await resolveConfig({ cwd, env, configPath: config })
     const unit = setup.unit === 'none' ? null : await writeUnit(setup.unit, { config, folder, stateDir, user })
     output.event({ event: 'initialized', config, folder, unit: unit?.path ?? null })
-    output.print(nextSteps(setup, { config, folder, install: unit?.install ?? [], user: unit?.user }))
+    output.print(nextSteps(setup, config, folder, unit))
     output.result({ exitCode: 0 })
     return 0
   },
@@ -111,7 +111,7 @@ function existing(path: string): UsageError {
 async function writeUnit(
   unit: Exclude<Setup['unit'], 'none'>,
   { config, folder, stateDir, user }: { config: string; folder: string; stateDir: string; user: string },
-): Promise<{ readonly path: string; readonly install: readonly string[]; readonly user: string }> {
+) {
   const { serviceFile } = await import('../../../plugins/watch-folder/index.js')
   const file = serviceFile(unit, {
     voxmux: [process.execPath, process.argv[1] ?? 'voxmux'],
@@ -125,22 +125,19 @@ async function writeUnit(
 
 function nextSteps(
   { remote }: Setup,
-  {
-    config,
-    folder,
-    install,
-    user,
-  }: { config: string; folder: string; install: readonly string[]; user: string | undefined },
+  config: string,
+  folder: string,
+  unit: Awaited<ReturnType<typeof writeUnit>> | null,
 ): string {
   const secret = remote
     ? [
         `The secret is not in it. Set VOXMUX_CLIENT_SECRET. A service reads it from ${join(dirname(config), 'environment')}.`,
       ]
     : []
-  const start = install.length > 0 ? install : [`voxmux watch --config ${shellWord(config)}`]
+  const start = unit?.install ?? [`voxmux watch --config ${shellWord(config)}`]
   return [
     `Wrote ${config}.`,
-    ...(user === undefined ? [] : [`The service runs as ${user}.`]),
+    ...(unit === null ? [] : [`The service runs as ${unit.user}.`]),
     ...secret,
     `Check it:  voxmux doctor --config ${shellWord(config)}`,
     ...start.map((line, index) => `${index === 0 ? 'Start it: ' : '          '} ${line}`),

@@ -23,7 +23,6 @@ export const command = defineCommand({
   build: (parser) =>
     withOptions(parser.positional('file', { type: 'string', describe: 'File to begin with' }), {
       ...CONFIG_OPTIONS,
-      preset: RUN_OPTIONS.preset,
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
       port: { type: 'string', default: '0', describe: 'Port; 0 picks a free one' },

@@ -101,16 +101,13 @@ async function examineWatches(folders: readonly WatchedFolder[], isPolled: boole
   ]
 }
 
-/** The way an output gets its name: a hard link, which never replaces a file, or a rename. */
-type PublishingWay = 'link' | 'rename'
-
 /**
  * Publishes a hidden test file as an output would be: writes it and links it to a second name. Tries the nearest
  * existing parent if the folder does not exist yet. Leaves nothing behind.
  *
  * @throws {UsageError} the system's own fault, such as `ERR_NOT_PERMITTED`
  */
-async function tryPublishing(folder: string): Promise<PublishingWay> {
+async function tryPublishing(folder: string): Promise<'link' | 'rename'> {
   const place = await nearestExisting(folder)
   if (!(await stat(place)).isDirectory())
     throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${place} is a file, not a folder.`, { input: place })

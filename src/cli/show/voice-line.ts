@@ -1,12 +1,11 @@
 import { formatTime } from '../../core/time.js'
-import { noisyRanges } from '../../pipeline/plan/ranges-to-send.js'
+import { noisyRanges, VOICED } from '../../pipeline/plan/ranges-to-send.js'
 import type { VoiceMap } from '../../voice/index.js'
 
 /** Blocks for noise from none to full strength. */
 const BLOCKS = '▁▂▃▄▅▆▇█'
 /** A cell without a voice. */
 const NO_VOICE = '·'
-const VOICED = 0.15
 const MOST_CELLS = 60
 
 /**
