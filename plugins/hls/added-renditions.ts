@@ -38,11 +38,11 @@ export function withAddedRenditions(
 ): readonly string[] {
   const paths = new Set(rewritten.map(({ rendition }) => rendition.path))
   const added = new Map(
-    masterPlaylist.entries.flatMap(({ tag, uri, line, attributes }): [number, string][] =>
-      tag === 'EXT-X-MEDIA' && uri !== null && paths.has(locate(uri)) ? [[line, addedLine(attributes, uri)]] : [],
+    masterPlaylist.entries.flatMap(({ tag, uri, line, attributes }): [number, string[]][] =>
+      tag === 'EXT-X-MEDIA' && uri !== null && paths.has(locate(uri)) ? [[line, [addedLine(attributes, uri)]]] : [],
     ),
   )
-  return lines.flatMap((line, place) => [line, ...(added.has(place) ? [added.get(place) as string] : [])])
+  return lines.flatMap((line, place) => [line, ...(added.get(place) ?? [])])
 }
 
 /** Attributes whose values are not quoted (RFC 8216, 4.3.4.1). */
@@ -51,18 +51,12 @@ const PLAIN: ReadonlySet<string> = new Set(['TYPE', 'DEFAULT', 'AUTOSELECT', 'FO
 function addedLine(attributes: ReadonlyMap<string, string>, uri: string): string {
   const marks = [attributes.get('CHARACTERISTICS'), CHARACTERISTIC].filter((mark) => mark !== undefined)
   const stableId = attributes.get('STABLE-RENDITION-ID')
-  const changed = new Map([
-    ...attributes,
-    ['NAME', `${attributes.get('NAME')} (clear dialogue)`],
-    // Players choose among renditions of a language by the characteristics that a viewer prefers.
-    ...[
-      ['DEFAULT', 'NO'],
-      ['AUTOSELECT', 'YES'],
-      ['CHARACTERISTICS', marks.join(',')],
-    ],
-    ...(stableId === undefined ? [] : [['STABLE-RENDITION-ID', `${stableId}.clear`]]),
-    ['URI', `${ADDED_FOLDER}/${uri}`],
-  ] as [string, string][])
+  const changed = new Map(attributes)
+  changed.set('NAME', `${attributes.get('NAME')} (clear dialogue)`)
+  // Players choose among renditions of a language by the characteristics that a viewer prefers.
+  changed.set('DEFAULT', 'NO').set('AUTOSELECT', 'YES').set('CHARACTERISTICS', marks.join(','))
+  if (stableId !== undefined) changed.set('STABLE-RENDITION-ID', `${stableId}.clear`)
+  changed.set('URI', `${ADDED_FOLDER}/${uri}`)
   const text = [...changed].map(([name, value]) => `${name}=${PLAIN.has(name) ? value : `"${value}"`}`)
   return `#EXT-X-MEDIA:${text.join(',')}`
 }

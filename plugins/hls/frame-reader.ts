@@ -5,7 +5,7 @@ import { frameLength } from './audio-frames.js'
 const CHUNK_BYTES = 1 << 18
 
 /** Reads a file of ADTS frames from front to back, a few at a time: memory does not grow with the file. */
-export class FrameReader {
+export class FrameReader implements AsyncDisposable {
   readonly #file: FileHandle
   #left = Buffer.alloc(0)
 
@@ -30,7 +30,7 @@ export class FrameReader {
     return frames
   }
 
-  close(): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     return this.#file.close()
   }
 

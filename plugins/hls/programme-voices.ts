@@ -3,14 +3,6 @@ import { soundLag } from '../../src/media/index.js'
 /** Regenerates the voice of one WAV into another of the same length. */
 export type RegenerateWave = (input: string, output: string) => Promise<void>
 
-interface FoundVoice {
-  readonly path: string
-  /** Samples by which it must come later to fit. */
-  readonly delaySamples: number
-  /** True if another encoding of the same sound was regenerated. */
-  readonly isShared: boolean
-}
-
 /**
  * The voices of the renditions of one programme. Sound at several bit rates is regenerated once, from the first
  * rendition. The others get its voice if they prove to hold the same sound.
@@ -31,8 +23,10 @@ export class ProgrammeVoices {
    * @param place of the run: parts of a playlist between discontinuities
    * @param wave the sound; it must stay where it is as long as this is used
    * @param voice path of a voice of its own, if it needs one
+   * @returns the voice, and the samples by which it must come later to fit; `isShared` if another encoding of the same
+   *   sound was regenerated
    */
-  async voiceOf(group: string | null, place: number, wave: string, voice: string): Promise<FoundVoice> {
+  async voiceOf(group: string | null, place: number, wave: string, voice: string) {
     const made = this.#made.get(place) ?? []
     for (const known of made.filter((one) => one.group === null || one.group !== group)) {
       const lag = await soundLag(known.wave, wave, { signal: this.#signal })

@@ -95,7 +95,7 @@ export async function regenerateHls(
       await rm(workFolder, { recursive: true })
     }
     rewritten.sort((a, b) => source.renditions.indexOf(a.rendition) - source.renditions.indexOf(b.rendition))
-    const files = await writeRest(source, folder, target, { rewritten, addTrack, signal })
+    const files = await writeRest(source, folder, target, rewritten, { addTrack, signal })
     const result = resultOf(source, rewritten, files, out)
     const receipt = join(part, 'receipt.json')
     await writeFile(
@@ -134,18 +134,13 @@ async function programmesOf(
   )
 }
 
-interface RestOptions {
-  readonly rewritten: readonly RewrittenRendition[]
-  readonly addTrack: boolean
-  readonly signal: AbortSignal | undefined
-}
-
 /** Copies what stays, writes the playlists, and hashes all of it. */
 async function writeRest(
   source: HlsPackage,
   folder: PackageFolder,
   target: string,
-  { rewritten, addTrack, signal }: RestOptions,
+  rewritten: readonly RewrittenRendition[],
+  { addTrack, signal }: { readonly addTrack: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<readonly HlsFile[]> {
   const replaced = addTrack ? [] : rewritten
   const lines = new Map(replaced.map((item) => [item.rendition.path, item.lines]))

@@ -57,31 +57,30 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
       isShared &&= facts.isShared
       frameCount += facts.frameCount
       durationSec += (facts.frameCount * AAC_FRAME_SAMPLES) / facts.sampleRate
-      const [format, reader] = [run.openFormat(), await FrameReader.open(facts.path)]
-      try {
-        await reader.take(facts.leadFrames)
-        for (const segment of run.segments) {
-          options.signal?.throwIfAborted()
-          const old = await readResource(folder, rendition, segment)
-          const bytes = format.withFrames(old, await reader.take(format.framesOf(old).length))
-          const path = folder.locate(segment.uri, rendition.path)
-          const file = files.get(path) ?? (await RewrittenFile.open(await folder.file(path), join(target, path)))
-          files.set(path, file)
-          await file.replace(segment.range, bytes)
-          sizes.push({ before: old.length, after: bytes.length })
-        }
-      } finally {
-        await reader.close()
+      const format = run.openFormat()
+      await using reader = await FrameReader.open(facts.path)
+      await reader.take(facts.leadFrames)
+      for (const segment of run.segments) {
+        options.signal?.throwIfAborted()
+        const old = await readResource(folder, rendition, segment)
+        const bytes = format.withFrames(old, await reader.take(format.framesOf(old).length))
+        const path = folder.locate(segment.uri, rendition.path)
+        const file = files.get(path) ?? (await RewrittenFile.open(await folder.file(path), join(target, path)))
+        files.set(path, file)
+        await file.replace(segment.range, bytes)
+        sizes.push({ before: old.length, after: bytes.length })
       }
     }
     const lines = rewriteLines(rendition, (uri) => files.get(folder.locate(uri, rendition.path)))
     for (const file of files.values()) await file.finish()
-    const rates = (side: 'before' | 'after') =>
-      ratesOf(
-        rendition,
-        sizes.map((size) => size[side]),
-      )
-    const [before, after] = [rates('before'), rates('after')]
+    const before = ratesOf(
+      rendition,
+      sizes.map((size) => size.before),
+    )
+    const after = ratesOf(
+      rendition,
+      sizes.map((size) => size.after),
+    )
     return { rendition, lines, files: [...files.keys()], frameCount, durationSec, isShared, before, after }
   } catch (error) {
     await Promise.allSettled([...files.values()].map((file) => file.close()))

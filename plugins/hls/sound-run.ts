@@ -24,15 +24,6 @@ export interface SoundRun {
   readonly openFormat: () => SegmentFormat
 }
 
-/** Findings about a run's frames. */
-interface RunFacts {
-  readonly format: AdtsFormat
-  readonly sampleRate: number
-  readonly frameCount: number
-  /** Mean bits a second, headers left out. */
-  readonly bitRate: number
-}
-
 /** Splits a rendition where its clock or its initialization section changes. */
 export async function runsOf(folder: PackageFolder, rendition: Rendition): Promise<readonly SoundRun[]> {
   const { segments } = rendition.playlist
@@ -50,13 +41,8 @@ export async function runsOf(folder: PackageFolder, rendition: Rendition): Promi
   )
 }
 
-/** Writes all frames of a run into one file. */
-export async function writeFrames(
-  folder: PackageFolder,
-  rendition: Rendition,
-  run: SoundRun,
-  path: string,
-): Promise<RunFacts> {
+/** Writes all frames of a run into one file. @returns findings about them; the bit rate leaves the headers out */
+export async function writeFrames(folder: PackageFolder, rendition: Rendition, run: SoundRun, path: string) {
   const codec = run.openFormat()
   let [frameCount, payloadBytes] = [0, 0]
   let format: AdtsFormat | null = null
