@@ -1,4 +1,3 @@
-import type { BigIntStats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 
 /** The facts of a file that tell one state of it from another. */
@@ -22,7 +21,9 @@ export interface FileFacts {
 export async function fileFacts(path: string): Promise<FileFacts | undefined> {
   try {
     const stats = await lstat(path, { bigint: true })
-    return stats.isFile() ? factsOf(stats) : undefined
+    if (!stats.isFile()) return undefined
+    const { size, mtimeNs, ctimeNs, blocks, dev, ino } = stats
+    return { sizeBytes: Number(size), mtimeNs, ctimeNs, allocatedBytes: Number(blocks) * 512, dev, ino }
   } catch (error) {
     if (isGone(error)) return undefined
     throw error
@@ -32,10 +33,6 @@ export async function fileFacts(path: string): Promise<FileFacts | undefined> {
 /** True for the error that means that nothing is at that path. */
 export function isGone(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException | undefined)?.code))
-}
-
-function factsOf({ size, mtimeNs, ctimeNs, blocks, dev, ino }: BigIntStats): FileFacts {
-  return { sizeBytes: Number(size), mtimeNs, ctimeNs, allocatedBytes: Number(blocks) * 512, dev, ino }
 }
 
 /**

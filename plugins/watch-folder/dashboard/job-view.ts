@@ -1,27 +1,27 @@
 import { basename } from 'node:path'
-import type { ErrorReport } from '../../../src/core/errors.js'
 import type { Job, JobStatus } from '../../../src/ledger/index.js'
 import type { Stage } from '../../../src/pipeline/events.js'
 import type { JobProgress } from './progress-board.js'
 
 /** A job as the page receives it. */
-export interface JobView {
-  readonly id: string
+export interface JobView
+  extends Pick<
+    Job,
+    | 'id'
+    | 'input'
+    | 'output'
+    | 'group'
+    | 'preset'
+    | 'status'
+    | 'attempts'
+    | 'error'
+    | 'holder'
+    | 'createdMs'
+    | 'updatedMs'
+    | 'notBeforeMs'
+  > {
   /** Name of the input, without its folder. */
   readonly name: string
-  readonly input: string
-  readonly output: string | null
-  readonly group: string
-  readonly preset: string | null
-  readonly status: JobStatus
-  readonly attempts: number
-  readonly error: ErrorReport | null
-  /** The process that runs it, on any machine of the store. */
-  readonly holder: Job['holder']
-  readonly createdMs: number
-  readonly updatedMs: number
-  /** Time of the next try, if it waits for one. */
-  readonly notBeforeMs: number | null
   /** Null if the job does not run in this process. */
   readonly stage: Stage | null
   readonly percent: number | null

@@ -1,6 +1,7 @@
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { JobFacts } from '../../../src/pipeline/job-hooks.js'
+import { isBelow } from '../places/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
 import { takenFileOf } from './taken-file.js'
 
@@ -21,19 +22,14 @@ export function aftercareData(folder: Aftercare): z.infer<typeof aftercareSchema
   return { path, out, failed, done, source, webhook: after?.webhook ?? null, hasCommand: after?.command !== undefined }
 }
 
-interface JobAftercare {
-  readonly folder: Aftercare
-  /** True if the folder has a command, which this worker cannot know. */
-  readonly hasCommand: boolean
-}
-
 /** The aftercare of a job. Null if it is for another file than its input: a row must not move other files. */
-export function aftercareOf({ group, input, data }: Pick<JobFacts, 'group' | 'input' | 'data'>): JobAftercare | null {
+export function aftercareOf({ group, input, data }: Pick<JobFacts, 'group' | 'input' | 'data'>) {
   const read = aftercareSchema.safeParse(data.aftercare)
   const file = takenFileOf(data)
   if (!read.success || file === null) return null
   const { webhook, hasCommand, ...places } = read.data
   if (join(places.path, file.path) !== input || file.path.split(/[/\\]/).includes('..')) return null
-  if (!input.startsWith(places.path.endsWith(sep) ? places.path : places.path + sep)) return null
-  return { folder: { group, ...places, after: webhook === null ? null : { webhook } }, hasCommand }
+  if (!isBelow(places.path, input)) return null
+  const folder: Aftercare = { group, ...places, after: webhook === null ? null : { webhook } }
+  return { folder, hasCommand }
 }

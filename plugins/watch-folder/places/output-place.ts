@@ -1,14 +1,6 @@
 import { basename, dirname, extname, join, relative, sep } from 'node:path'
 import { UsageError } from '../../../src/core/errors.js'
 
-/** The place of an output. */
-interface OutputPlace {
-  /** Absolute folder. */
-  readonly folder: string
-  /** Name without extension, which follows from the container. */
-  readonly stem: string
-}
-
 /** The values of a template. */
 interface NameParts {
   /** Path of the source within its folder. */
@@ -22,9 +14,10 @@ interface NameParts {
  * Fills a template: `{folder}`, `{name}`, `{ext}`, `{preset}`, `{date}` (YYYY-MM-DD, UTC). The result stays below `out`
  * whatever the template and the names contain: each part is one plain name.
  *
+ * @returns the absolute folder, and the name without its extension, which follows from the container
  * @throws {UsageError} `ERR_OUTPUT_NAME` if nothing is left of the name
  */
-export function placeByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts): OutputPlace {
+export function placeByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts) {
   const ext = extname(path)
   const values: Readonly<Record<string, string>> = {
     folder: dirname(path) === '.' ? '' : dirname(path),

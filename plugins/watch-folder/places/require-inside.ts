@@ -43,6 +43,7 @@ async function targetOf(place: string): Promise<string | null> {
   }
 }
 
-function isBelow(folder: string, path: string): boolean {
+/** True if an absolute path is below an absolute folder, links not followed. */
+export function isBelow(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
