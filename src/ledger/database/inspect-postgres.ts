@@ -1,5 +1,4 @@
 import { silentLogger } from '../../core/logger.js'
-import type { SharedStoreReport } from '../shared-store-report.js'
 import type { PostgresAddress } from './postgres-address.js'
 import { PostgresServer } from './postgres-server.js'
 
@@ -23,8 +22,11 @@ SELECT current_setting('server_version_num') AS number, current_setting('server_
 
 const TABLES = 'SELECT max(version) AS version FROM ledger_versions'
 
+/** The settings and the state of a PostgreSQL server, as far as they concern a store. */
+export type SharedStoreReport = Awaited<ReturnType<typeof inspectPostgres>>
+
 /** Reads the settings and the state of a server. `inspectSharedStore` loads this file on demand. @param newest version of the tables */
-export async function inspectPostgres(address: PostgresAddress, newest: number): Promise<SharedStoreReport> {
+export async function inspectPostgres(address: PostgresAddress, newest: number) {
   const server = new PostgresServer(address, silentLogger)
   try {
     return await server.patiently(PATIENCE_MS, async (client) => {
@@ -37,11 +39,14 @@ export async function inspectPostgres(address: PostgresAddress, newest: number):
         version: String(row.version).replace(/ .*/, ''),
         major: Math.floor(Number(row.number) / 10_000),
         isReplica: row.replica === 1,
+        // Some hosts set this when the disk is full.
         isReadOnly: row.locked === 'on',
         canHaveTables: row.tables === 1 || row.creates === 1,
         isNewer: Number(tables?.version ?? 0) > newest,
+        // Otherwise a power loss can damage the database.
         syncsDisk: row.fsync === 'on' && row.pages === 'on',
         synchronousCommit: String(row.sync),
+        // A commit waits for these replicas.
         synchronousStandbys: String(row.standbys),
         replicas: Number(row.replicas),
         connections: Number(row.used),
@@ -50,6 +55,7 @@ export async function inspectPostgres(address: PostgresAddress, newest: number):
         usedBytes: Number(row.bytes),
         isVacuumed: row.vacuum === 'on',
         liveRows: Number(row.live),
+        // They were changed or deleted, and their space is not free yet.
         deadRows: Number(row.dead),
         isSuperuser: row.super === 1,
       }

@@ -11,21 +11,17 @@ export const SQLITE: Dialect = {
   jsonText: (column, name) => `json_extract(${column}, '$.${name}')`,
 }
 
-interface SqliteOptions {
-  /** Unix milliseconds; default: the system clock. */
-  readonly now?: (() => number) | undefined
-}
-
 /**
  * Opens a SQLite file as a {@link Database}. Statements and transactions of one process are queued, because they share
  * a connection: an `await` within a transaction lets no other statement into it.
  *
+ * @param options `now` in Unix milliseconds; default: the system clock
  * @throws as `openSqliteFile` does
  */
 export async function openSqliteDatabase(
   file: string,
   migrations: readonly Migration[],
-  { now = Date.now }: SqliteOptions = {},
+  { now = Date.now }: { readonly now?: (() => number) | undefined } = {},
 ): Promise<Database> {
   const scripts = migrations.map((migration) => (typeof migration === 'string' ? migration : migration.sqlite))
   const opened = await openSqliteFileLater(file, scripts)

@@ -26,14 +26,12 @@ export interface HeldJob {
 
 type Tail<F> = F extends (first: never, ...rest: infer R) => unknown ? R : never
 
-interface HoldJobOptions {
-  readonly signal?: AbortSignal | undefined
-  readonly leaseMs?: number
-}
-
 /** Holds a claimed job. */
-export function holdJob(store: JobStore, claimed: ClaimedJob, options: HoldJobOptions = {}): HeldJob {
-  const { signal, leaseMs = DEFAULT_LEASE_MS } = options
+export function holdJob(
+  store: JobStore,
+  claimed: ClaimedJob,
+  { signal, leaseMs = DEFAULT_LEASE_MS }: { readonly signal?: AbortSignal | undefined; readonly leaseMs?: number } = {},
+): HeldJob {
   const { lease } = claimed
   const keeper = keepLease(() => store.heartbeat(lease, leaseMs), leaseMs, signal)
   let job = claimed.job

@@ -1,9 +1,9 @@
 import { packageMissing } from '../../core/optional-package.js'
 import type { Database, Migration } from '../database/database.js'
+import type { SharedStoreReport } from '../database/inspect-postgres.js'
 import type { PostgresOptions } from '../database/postgres-database.js'
 import { LEDGER_MIGRATIONS } from '../database/schema.js'
 import { type FileNews, type Ledger, ledgerIn, type SharedLedgerOptions } from '../ledger.js'
-import type { SharedStoreReport } from '../shared-store-report.js'
 import { parseStoreAddress } from './store-address.js'
 
 /** Converts a failed import of the files that need the package pg. */
