@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type FileErrorCode, fileErrorCodeSchema } from '../../contract/index.js'
-import { type ExitCode, errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
+import { errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
@@ -13,6 +13,7 @@ import { planTracks, type TrackPlan } from '../plan/plan-tracks.js'
 import { MOST_MAPPED_SEC, mapTrack } from '../voice/map-track.js'
 import { mappedVoiceVerdicts, noVoiceVerdicts } from '../voice/no-voice-verdicts.js'
 import { isWebAddress, shownInput } from '../web-address.js'
+import { statusOf } from './job-outcome.js'
 
 /** The result of the pre-check of one input. */
 export interface CheckedFile extends FileEvent {
@@ -25,19 +26,8 @@ export interface CheckedFile extends FileEvent {
   readonly map: VoiceMap | null
 }
 
-/** A checked file and its own exit code. */
-interface CheckOutcome {
-  readonly file: CheckedFile
-  readonly exitCode: ExitCode
-}
-
-/** Checks one input without sending or writing anything. Throws only when it is aborted. */
-export async function checkFile(
-  input: string,
-  settings: JobSettings,
-  limits: Limits,
-  signal: AbortSignal,
-): Promise<CheckOutcome> {
+/** Checks one input without sending or writing anything. Throws only when it is aborted. @returns its own exit code too */
+export async function checkFile(input: string, settings: JobSettings, limits: Limits, signal: AbortSignal) {
   let media: MediaInfo | null = null
   let verdicts: Verdicts = { asIs: [], asSent: [] }
   try {
@@ -88,13 +78,12 @@ function outcome(
   input: string,
   error: VoxmuxError | undefined,
   found: Pick<CheckedFile, 'media' | 'verdicts'> & Partial<Pick<CheckedFile, 'writing' | 'map'>>,
-): CheckOutcome {
-  const status = error === undefined ? 'done' : error.exitCode === 5 ? 'rejected' : 'failed'
+) {
   const file: CheckedFile = {
     event: 'file',
     id: randomUUID(),
     input: shownInput(input),
-    status,
+    status: error ? statusOf(error) : 'done',
     output: null,
     receipt: null,
     error: error ? errorReport(error) : null,

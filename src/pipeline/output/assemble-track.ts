@@ -136,7 +136,7 @@ function splicedPiece({ stream }: TrackPlan, piece: ObtainedPiece, { recipe, sig
   return {
     ranges,
     channels: plan.channels,
-    voice: joinedVoice(piece, { sample, crossfadeSamples, signal }),
+    voice: joinedVoice(piece, sample, crossfadeSamples, signal),
     handleSamples: (ranges[0] ?? range).startSample - range.startSample,
     crossfadeSamples,
     share: recipe.mix / 100,
@@ -155,15 +155,13 @@ async function toTarget(stream: PcmStream, target: Recipe['loudness'], reserveDb
   return applyGain(stream, loudnessGain(measured, { integratedLufs: target.targetLufs, truePeakDbtp }))
 }
 
-interface JoinedVoiceOptions {
-  readonly sample: SampleType
-  readonly crossfadeSamples: number
-  readonly signal?: AbortSignal | undefined
-}
-
 /** The regenerated audio of a piece with handles, as one stream. Parts are matched in level and crossfaded. */
-function joinedVoice({ range, chunks, joins }: ObtainedPiece, options: JoinedVoiceOptions): PcmStream {
-  const { sample, crossfadeSamples, signal } = options
+function joinedVoice(
+  { range, chunks, joins }: ObtainedPiece,
+  sample: SampleType,
+  crossfadeSamples: number,
+  signal: AbortSignal | undefined,
+): PcmStream {
   const parts = chunks.map(({ cut, alignment }) => ({
     startSample: cut.range.startSample - range.startSample,
     voice: { ...alignedVoice(cut, alignment, { sample, signal }), sampleCount: cut.sampleCount },

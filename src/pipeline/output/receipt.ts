@@ -30,14 +30,9 @@ const streamFateSchema = z.object({
 })
 export type StreamFate = z.infer<typeof streamFateSchema>
 
-/** True for a stream with regenerated audio. */
-function isRegenerated({ fate }: Pick<StreamFate, 'fate'>): boolean {
-  return fate === 'replaced' || fate === 'added'
-}
-
 /** Streams with regenerated audio. Without any, those that were sent and stayed, because what came back was the same. */
 export function regeneratedStreams({ streams, voices }: Pick<Receipt, 'streams' | 'voices'>): readonly StreamFate[] {
-  const regenerated = streams.filter(isRegenerated)
+  const regenerated = streams.filter(({ fate }) => fate === 'replaced' || fate === 'added')
   if (regenerated.length > 0) return regenerated
   const sounds = streams.filter(({ kind }) => kind === 'audio')
   return sounds.filter((_, place) => voices.some(({ audioIndex }) => audioIndex === place))

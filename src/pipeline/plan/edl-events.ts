@@ -105,12 +105,7 @@ function eventOf(line: string, isDropFrame: boolean, index: number): OpenEvent |
   const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] =
     EVENT.exec(line) ?? SPACED_EVENT.exec(line) ?? []
   if (times.length !== 4 || !times.every((time) => TIMECODE.test(time))) return undefined
-  const [sourceIn, sourceOut, recordIn, recordOut] = times.map((time) => normal(time, isDropFrame)) as [
-    string,
-    string,
-    string,
-    string,
-  ]
+  const [sourceIn = '', sourceOut = '', recordIn = '', recordOut = ''] = times.map((time) => normal(time, isDropFrame))
   return {
     ...{ number, reel, channels, transition, transitionFrames: Number(frames) },
     ...{ sourceIn, sourceOut, recordIn, recordOut, speed: null, moreAudio: [], comments: [] },

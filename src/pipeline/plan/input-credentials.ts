@@ -1,26 +1,15 @@
-import { type CredentialsFound, readCredentials } from '../../credentials/index.js'
+import { readCredentials } from '../../credentials/index.js'
 import { type MuxPlan, SIGNS_OLD_BYTES } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
-
-/** A plan of the output, and the Content Credentials of its input. */
-interface WithCredentials {
-  readonly mux: MuxPlan
-  /** Null if the output is not signed, or the input has none. */
-  readonly credentials: CredentialsFound | null
-  readonly notes: readonly string[]
-}
 
 /**
  * Plans what becomes of the Content Credentials of an input. A signed output carries them on as its parent, so they are
  * not lost.
  *
+ * @returns the plan, and the credentials; null if the output is not signed, or the input has none
  * @throws {UsageError} `ERR_CREDENTIALS_PACKAGE`
  */
-export async function withInputCredentials(
-  media: MediaInfo,
-  mux: MuxPlan,
-  isSigned: boolean,
-): Promise<WithCredentials> {
+export async function withInputCredentials(media: MediaInfo, mux: MuxPlan, isSigned: boolean) {
   if (!isSigned) return { mux, credentials: null, notes: [] }
   const credentials = await readCredentials(media.path, media.container)
   const losses = mux.losses.filter(({ reason }) => reason !== SIGNS_OLD_BYTES)

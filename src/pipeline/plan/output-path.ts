@@ -1,4 +1,3 @@
-import type { BigIntStats } from 'node:fs'
 import { lstat, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
@@ -140,10 +139,7 @@ export async function outputPlace(wish: OutputPathOptions): Promise<string> {
 /** True if two paths lead to one existing file: through a link, another mount, or a name in different case. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
-  return !!first && !!second && isSame(first, second)
-}
-
-/** Compares size and time too: on some file systems all file numbers are 0, or are not unique. */
-function isSame(one: BigIntStats, other: BigIntStats): boolean {
-  return one.dev === other.dev && one.ino === other.ino && one.size === other.size && one.mtimeNs === other.mtimeNs
+  if (!first || !second || first.dev !== second.dev || first.ino !== second.ino) return false
+  // On some file systems all file numbers are 0, or are not unique.
+  return first.size === second.size && first.mtimeNs === second.mtimeNs
 }

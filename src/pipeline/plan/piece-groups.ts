@@ -5,15 +5,8 @@ const LEAD_SEC = 5
 /** Cuts with less sound between them are read together. Starting another decoder takes longer than decoding that much. */
 const NEAR_SEC = 30
 
-/** Pieces of a track that are read in one run. */
-interface PieceGroup {
-  readonly pieces: readonly PiecePlan[]
-  /** Sample at which every reading of these pieces begins; 0 for the start of the file. */
-  readonly readFromSample: number
-}
-
-/** Groups the pieces of a track by their place, in order. */
-export function pieceGroups({ stream, pieces }: TrackPlan): readonly PieceGroup[] {
+/** Groups the pieces of a track that are read in one run, in order, with the sample at which every reading begins. */
+export function pieceGroups({ stream, pieces }: TrackPlan) {
   const groups: PiecePlan[][] = []
   let endSample = Number.NEGATIVE_INFINITY
   for (const piece of [...pieces].sort((one, other) => one.cut.startSample - other.cut.startSample)) {

@@ -10,9 +10,6 @@ interface PricedPlan {
   readonly paidSec: number | null
 }
 
-/** The ends of tracks on the file's clock, in seconds, by the index of their audio track. */
-type SoundEnds = ReadonlyMap<number, number | null>
-
 /**
  * The plan with a price that the charge does not exceed. A service counts decoded samples, and headers state fewer. It
  * reads packets, so only a plan that is shown needs it: a job counts what it cuts.
@@ -31,9 +28,12 @@ export async function withPrice<P extends PricedPlan>(plan: P, signal: AbortSign
 /**
  * Most seconds of voice to be sent, each file of it rounded up to the millisecond. Null if an end is unknown.
  *
- * @param ends of the tracks, if they were read; otherwise the file's stated length counts
+ * @param ends on the file's clock in seconds, by the index of the audio track; otherwise the file's stated length counts
  */
-export function mostPaidSec({ media, tracks }: Omit<PricedPlan, 'paidSec'>, ends?: SoundEnds): number | null {
+export function mostPaidSec(
+  { media, tracks }: Omit<PricedPlan, 'paidSec'>,
+  ends?: ReadonlyMap<number, number | null>,
+): number | null {
   const lengths = tracks.flatMap(({ stream, pieces }) =>
     pieces.map((piece) => sentSec(piece, pieceSec(known(media, ends?.get(stream.audioIndex), piece), stream, piece))),
   )

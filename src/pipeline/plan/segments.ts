@@ -34,7 +34,7 @@ type ByTimecode = z.infer<typeof byTimecode>
  */
 export function parseSegment(text: string): Segment {
   const chapter = /^chapter:(.+)$/s.exec(text)
-  if (chapter) return { chapter: unquote(chapter[1] as string) }
+  if (chapter) return { chapter: (chapter[1] as string).replace(/^(["'])(.*)\1$/s, '$2') }
   const match = /^([^-]*)-([^-]*)$/.exec(text.trim())
   const timecodes = byTimecode.safeParse({ startTimecode: match?.[1]?.trim(), endTimecode: match?.[2]?.trim() })
   if (timecodes.success) return timecodes.data
@@ -47,10 +47,6 @@ export function parseSegment(text: string): Segment {
     })
   }
   return { startSec, endSec }
-}
-
-function unquote(text: string): string {
-  return /^(["']).*\1$/s.test(text) ? text.slice(1, -1) : text
 }
 
 /**

@@ -10,12 +10,7 @@ export function timecodeFrames(timecode: string, frameRate: number): number | un
   const match = /^(\d{1,2}):(\d{2}):(\d{2})([:;.,])(\d{2,3})$/.exec(timecode)
   if (!match) return undefined
   const nominal = Math.round(frameRate)
-  const [hours, minutes, seconds, frames] = [1, 2, 3, 5].map((group) => Number(match[group])) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [hours = 0, minutes = 0, seconds = 0, frames = 0] = [1, 2, 3, 5].map((group) => Number(match[group]))
   const wholeMinutes = hours * 60 + minutes
   const counted = (wholeMinutes * 60 + seconds) * nominal + frames
   if (match[4] === ':') return counted

@@ -4,17 +4,19 @@ import { syncFile } from '../../../core/sync-folder.js'
 import { type packetReading, verifyOrRewrite } from '../../../media/index.js'
 import { fileSha256, quickIdentity } from '../../file-identity.js'
 import { peakNotes } from '../../output/peak-reserve.js'
-import { receiptOf } from '../../output/receipt-of.js'
+import { receiptOf, segmentsOf, voiceFigures, voiceNotes, warningsOf } from '../../output/receipt-of.js'
 import { isSameThroughout, soundChanges } from '../../output/sound-changes.js'
 import { isCopyIfSame } from '../../plan/copy-reason.js'
 import type { JobPlan } from '../../plan/plan-job.js'
 import type { ObtainedVoices } from '../../voice/obtain-voices.js'
 import type { Attempt } from '../job-life.js'
 import type { AssembledOutput } from '../publish-output.js'
+import { copiedOutput } from './copied-output.js'
 import { PartWriter } from './part-writer.js'
 import type { SigningFacts } from './sign-part.js'
-import { unchangedOutput } from './unchanged-output.js'
 import { withProofs } from './with-proofs.js'
+
+const SAME = 'The regenerated audio was the same, so the output is a copy of the input.'
 
 /** The facts about a job whose voices are obtained. */
 interface AssemblyFacts extends Omit<SigningFacts, 'pieces'> {
@@ -63,9 +65,29 @@ export async function assemblePart(
     output: { path: plan.output, sizeBytes: (await stat(part)).size, sha256 },
   })
   return {
-    receipt: await withProofs(receipt, settings, { bench, signal, before: plan.media }),
+    receipt: await withProofs(receipt, settings, plan.media, attempt),
     inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
   }
+}
+
+/**
+ * Copies the input, because the regenerated audio of all of it is the same as the sent voice. The receipt has the figures of
+ * each voice, and none of the plan's notes on the writing of the output.
+ *
+ * @throws what {@link copiedOutput} throws
+ */
+async function unchangedOutput(
+  plan: JobPlan,
+  voices: ObtainedVoices,
+  attempt: Attempt,
+  facts: Omit<SigningFacts, 'pieces'>,
+): Promise<AssembledOutput> {
+  const { signal } = attempt
+  const changes = await soundChanges(voices.pieces, { share: facts.settings.recipe.mix / 100, signal })
+  const sent = { segments: segmentsOf(voices.pieces), ...voiceFigures(voices, changes) }
+  const planned = plan.notes.filter((note) => !plan.mux.notes.includes(note))
+  const notes = [...planned, ...warningsOf(plan), SAME, ...voiceNotes(voices)]
+  return copiedOutput(plan, notes, attempt, { ...facts, sent })
 }
 
 /** Loads the voice models only for jobs that ask for it. */

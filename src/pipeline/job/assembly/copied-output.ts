@@ -12,7 +12,7 @@ import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
 
 /** Facts about a copy. */
-export interface CopyFacts extends Omit<SigningFacts, 'pieces'> {
+interface CopyFacts extends Omit<SigningFacts, 'pieces'> {
   /** The voice that was sent all the same; null if nothing was. */
   readonly sent: Pick<Receipt, 'segments' | 'voices' | 'voicelessPaidSec'> | null
 }
@@ -56,7 +56,7 @@ export async function copiedOutput(
     verification: { level: 'full', passed: true, checks: ['every byte is that of the input'] },
   }
   return {
-    receipt: await withProofs(receipt, settings, { bench, signal, before: sent && media }),
+    receipt: await withProofs(receipt, settings, sent && media, { bench, signal }),
     inputIdentity: { ...identity, sha256 },
   }
 }

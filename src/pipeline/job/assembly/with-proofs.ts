@@ -7,20 +7,20 @@ import { reportPath } from '../../plan/output-path.js'
 import { buildReport } from '../../report/write-report.js'
 import type { Attempt } from '../job-life.js'
 
-interface ProofOptions extends Pick<Attempt, 'bench' | 'signal'> {
-  /** The input, to compare the output with. Null if there is nothing to compare. */
-  readonly before: MediaInfo | null
-}
-
 /**
  * Adds to a receipt what the settings ask for beyond it: the certificate, and the page with it and the comparison. A
  * fault here keeps the output, which is paid for and verified.
  *
+ * @param before the input, to compare the output with; null if there is nothing to compare
  * @throws InterruptedError only
  */
-export async function withProofs(receipt: Receipt, settings: JobSettings, options: ProofOptions): Promise<Receipt> {
+export async function withProofs(
+  receipt: Receipt,
+  settings: JobSettings,
+  before: MediaInfo | null,
+  { bench, signal }: Pick<Attempt, 'bench' | 'signal'>,
+): Promise<Receipt> {
   const { qc } = settings.recipe
-  const { bench, signal, before } = options
   const certificate = qc && (await certify(bench.part, receipt, qc, signal))
   const certified = { ...receipt, certificate }
   const compares = settings.report && before !== null

@@ -79,7 +79,7 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
           // The copy has the mode of the cache, which only its user may read.
           await chmod(bench.part, 0o666 & ~process.umask())
           const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
-          return { receipt: await withProofs(receipt, settings, { bench, signal, before: null }), inputIdentity: null }
+          return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity: null }
         },
       }
     },
