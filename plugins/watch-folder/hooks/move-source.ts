@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { link, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
-import { fileFacts } from '../candidates/file-facts.js'
+import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
 import { isStill, type ReadFile } from '../intake/taken-file.js'
 import { requireInside } from '../places/require-inside.js'
 
@@ -38,13 +39,43 @@ export async function moveSource(root: string, path: string, done: string, read:
     // It was linked before a crash, and its old name is still there.
     const isSame = there?.ino === facts.ino && there.dev === facts.dev
     if (there && !isSame) continue
-    if (isSame || (await isLinked(source, target))) {
-      await syncFolder(folder)
-      await rm(source)
-    } else await rename(source, target)
-    return target
+    if (!isSame && !(await isLinked(source, target))) {
+      await rename(source, target)
+      return target
+    }
+    await syncFolder(folder)
+    if (await dropName(source, facts)) return target
+    await rm(target)
+    return source
   }
   throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)
+}
+
+/**
+ * Removes the old name of a file that has another one. A version that took the name meanwhile keeps it: a program may
+ * export over it while the disk writes, and that version was not processed.
+ *
+ * @returns false if there is such a version
+ */
+async function dropName(source: string, before: FileFacts): Promise<boolean> {
+  const isBefore = ({ ino, dev, ...now }: FileFacts) => ino === before.ino && dev === before.dev && isStill(before, now)
+  const found = await fileFacts(source)
+  // A person removed or renamed it.
+  if (!found) return true
+  if (!isBefore(found)) return false
+  // Another program can take the name until the next call, which therefore removes nothing yet.
+  const aside = join(dirname(source), `.voxmux-${randomUUID()}.moved`)
+  await rename(source, aside)
+  const facts = await fileFacts(aside)
+  const isOld = facts === undefined || isBefore(facts)
+  if (!isOld) {
+    await link(aside, source).catch((error: NodeJS.ErrnoException) => {
+      // A still newer version, which replaced this one.
+      if (error.code !== 'EEXIST') throw error
+    })
+  }
+  await rm(aside, { force: true })
+  return isOld
 }
 
 /** False on a file system without hard links, which needs a rename. */

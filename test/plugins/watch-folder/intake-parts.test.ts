@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
@@ -208,6 +208,41 @@ describe('moveSource', () => {
     await utimes(folder.file('in/b.mov'), 1, 1)
     expect(await moveSource(folder.file('in'), 'b.mov', folder.file('done'), third)).toBe(folder.file('in/b.mov'))
   })
+})
+
+describe('a source that is exported again while it is moved', () => {
+  const places = () => ({ root: folder.file('in'), done: folder.file('done'), source: folder.file('in/a.mov') })
+
+  it.each(Array.from({ length: 60 }, (_, turns) => turns))('keeps its name (after %i turns)', async (turns) => {
+    const { root, done, source } = places()
+    await mkdir(root)
+    await writeFile(source, 'old')
+    await writeFile(folder.file('new'), 'new version')
+    const facts = (await fileFacts(source)) as FileFacts
+    const moving = moveSource(root, 'a.mov', done, facts)
+    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+    renameSync(folder.file('new'), source)
+    await moving
+    expect(await readFile(source, 'utf8')).toBe('new version')
+    const moved = existsSync(done) ? await readdir(done) : []
+    for (const name of moved) expect(await readFile(join(done, name), 'utf8')).toBe('old')
+    expect(await readdir(root)).toEqual(['a.mov'])
+  })
+
+  it.each(Array.from({ length: 30 }, (_, turns) => turns))(
+    'or is renamed is not lost (after %i turns)',
+    async (turns) => {
+      const { root, done, source } = places()
+      await mkdir(root)
+      await writeFile(source, 'old')
+      const moving = moveSource(root, 'a.mov', done, (await fileFacts(source)) as FileFacts).catch(() => {})
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate)
+      if (existsSync(source)) renameSync(source, folder.file('kept.mov'))
+      await moving
+      const kept = [folder.file('kept.mov'), join(done, 'a.mov')].filter((path) => existsSync(path))
+      expect(await Promise.all(kept.map((path) => readFile(path, 'utf8')))).toContain('old')
+    },
+  )
 })
 
 describe('what was seen', () => {
