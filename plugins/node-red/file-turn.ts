@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import type { StartOptions } from '../../src/client/service-api.js'
@@ -61,7 +61,7 @@ export class FileTurn {
     try {
       const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
       const input = typeof payload === 'string' ? payload : join(folder, named)
-      const target = targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
+      const target = await targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
       if (target === undefined) {
         const path = join(folder, 'output')
         await this.#regenerate(message, input, path)
@@ -142,13 +142,19 @@ async function requireWritable(target: string): Promise<void> {
  * @returns undefined if the output goes into the payload
  * @throws {UsageError} if it is the input
  */
-function targetOf(input: string, output: string, outputType: string): string | undefined {
+async function targetOf(input: string, output: string, outputType: string): Promise<string | undefined> {
   if (output === '') return undefined
   const extension = outputType ? `.${outputType}` : extname(input)
   const isFolder = /[/\\]$/.test(output)
   const target = resolve(isFolder ? join(output, `${basename(input, extname(input))}.regen${extension}`) : output)
-  if (target === resolve(input)) {
+  if (target === resolve(input) || (await isSameFile(target, input))) {
     throw new UsageError('ERR_BAD_OPTION', `The output would replace its input, ${input}. Choose another output.`)
   }
   return target
+}
+
+/** True if both names lead to one file, for example through a link. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  return !!first && !!second && first.dev === second.dev && first.ino === second.ino
 }
