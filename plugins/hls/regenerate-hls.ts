@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
-import { copyFile, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { makeProcessFolder } from '../../src/core/process-folder.js'
+import { readPlainFile } from '../../src/core/read-plain-file.js'
 import { fileSha256 } from '../../src/pipeline/file-identity.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
@@ -175,7 +176,7 @@ function resultOf(
 ): HlsResult {
   return {
     master: join(out, source.master),
-    receipt: `${out}.voxmux.json`,
+    receipt: receiptOf(out),
     renditions: rewritten.map(({ rendition, frameCount, durationSec, isShared }) => ({
       path: rendition.path,
       name: rendition.name,
@@ -195,6 +196,26 @@ async function requireFree(out: string): Promise<void> {
     throw error.code === 'ENOTDIR' ? taken(out) : error
   })
   if (names.length > 0) throw taken(out)
+  const receipt = receiptOf(out)
+  const there = await lstat(receipt).catch(() => undefined)
+  if (!there || (await isOwnReceipt(receipt))) return
+  throw new UsageError('ERR_OUTPUT_EXISTS', `${receipt}, the place of the receipt, holds something else.`, {
+    remedies: ['Move it away, or name another folder.'],
+  })
+}
+
+function receiptOf(out: string): string {
+  return `${out}.voxmux.json`
+}
+
+/** True for the receipt of an earlier package, whose folder is gone. */
+async function isOwnReceipt(path: string): Promise<boolean> {
+  try {
+    const { schemaVersion, master } = JSON.parse((await readPlainFile(path)).toString()) as Record<string, unknown>
+    return schemaVersion === 1 && typeof master === 'string'
+  } catch {
+    return false
+  }
 }
 
 function taken(out: string): UsageError {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -199,5 +199,18 @@ describe('an HLS package', () => {
     await expect(regenerateHls(before, bench.folder.file('in'), { regenerate })).rejects.toMatchObject({
       code: 'ERR_OUTPUT_EXISTS',
     })
+  })
+
+  it('replaces nothing in the place of its receipt but such a receipt', async () => {
+    const before = await makePackage(bench.folder.file('in'), { type: 'mpegts', durationSec: 1, segmentSec: 1 })
+    const { given, regenerate } = halving()
+    const [out, receipt] = [bench.folder.file('out'), bench.folder.file('out.voxmux.json')]
+    await writeFile(receipt, '{"of":"somebody else"}')
+    await expect(regenerateHls(before, out, { regenerate })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
+    expect([given, await readFile(receipt, 'utf8')]).toEqual([[], '{"of":"somebody else"}'])
+    await rm(receipt)
+    await regenerateHls(before, out, { regenerate })
+    await rm(out, { recursive: true })
+    expect(await regenerateHls(before, out, { regenerate })).toMatchObject({ receipt })
   })
 })
