@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow'
 import { fileFailed } from '../../../src/client/file-failed.js'
+import { isNotFound } from '../../../src/client/known-status.js'
 import type { StartOptions } from '../../../src/client/service-api.js'
 import { resumeStart, startOnce } from '../../../src/client/start-once.js'
 import { JobFailedError } from '../../../src/core/errors.js'
@@ -75,7 +76,7 @@ async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: stri
   const known = sent.get(key)
   if (known) {
     turn.fileId = known
-    await resumeStart({ ...starting, fileId: known })
+    await forgetLost(key, resumeStart({ ...starting, fileId: known }))
   } else {
     turn.fileId = await sendFile(session, file, `n8n-${host.getExecutionId()}-${index}-${file.name}`, signal)
     for (const oldest of sent.keys()) {
@@ -83,9 +84,17 @@ async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: stri
       sent.delete(oldest)
     }
     sent.set(key, turn.fileId)
-    await startOnce({ ...starting, fileId: turn.fileId })
+    await forgetLost(key, startOnce({ ...starting, fileId: turn.fileId }))
   }
   return { key, outputType: outputType as string }
+}
+
+/** Forgets a file that the service has lost: the next try sends it again. A file that it has stays the one that is paid. */
+function forgetLost<T>(key: string, start: Promise<T>): Promise<T> {
+  return start.catch((thrown: unknown) => {
+    if (isNotFound(thrown)) sent.delete(key)
+    throw thrown
+  })
 }
 
 async function withOutput(
