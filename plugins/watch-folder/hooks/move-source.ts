@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
@@ -15,7 +15,8 @@ const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP',
 
 /**
  * Moves a published source into a folder, under its own path there, and never over another file. It is linked first,
- * and its old name goes when the new one is on the disk. So it is never gone, even after a power cut.
+ * and its old name goes when the new one is on the disk. So it is never gone, even after a power cut. A newer version
+ * that takes the old name meanwhile stays.
  *
  * @param path within the root
  * @returns its path now; its old path if it is not the file that was read any more
@@ -37,14 +38,16 @@ export async function moveSource(root: string, path: string, done: string, read:
     const target = join(done, numbered(path, count))
     const there = await fileFacts(target)
     // It was linked before a crash, and its old name is still there.
-    const isSame = there?.ino === facts.ino && there.dev === facts.dev
+    const isSame = there !== undefined && isSameFile(facts, there)
     if (there && !isSame) continue
-    if (!isSame && !(await isLinked(source, target))) {
-      await rename(source, target)
-      return target
-    }
+    const gift = isSame ? 'linked' : await given(source, target)
+    if (gift === 'taken') continue
+    if (gift === 'renamed') return target
     await syncFolder(folder)
-    if (await dropName(source, facts)) return target
+    const linked = await fileFacts(target)
+    // Otherwise a newer version had the name already when it was linked.
+    const isOld = linked !== undefined && isSameFile(facts, linked) && isStill(facts, linked)
+    if (isOld && (await dropName(source, facts))) return target
     await rm(target)
     return source
   }
@@ -52,22 +55,20 @@ export async function moveSource(root: string, path: string, done: string, read:
 }
 
 /**
- * Removes the old name of a file that has another one. A version that took the name meanwhile keeps it: a program may
+ * Removes the old name of a file that has another one. Another file that took the name meanwhile keeps it: a program may
  * export over it while the disk writes, and that version was not processed.
  *
- * @returns false if there is such a version
+ * @returns false if the file itself was written to meanwhile
  */
 async function dropName(source: string, before: FileFacts): Promise<boolean> {
-  const isBefore = ({ ino, dev, ...now }: FileFacts) => ino === before.ino && dev === before.dev && isStill(before, now)
   const found = await fileFacts(source)
-  // A person removed or renamed it.
-  if (!found) return true
-  if (!isBefore(found)) return false
+  if (!found || !isSameFile(before, found)) return true
+  if (!isStill(before, found)) return false
   // Another program can take the name until the next call, which therefore removes nothing yet.
   const aside = join(dirname(source), `.voxmux-${randomUUID()}.moved`)
   await rename(source, aside)
   const facts = await fileFacts(aside)
-  const isOld = facts === undefined || isBefore(facts)
+  const isOld = facts === undefined || (isSameFile(before, facts) && isStill(before, facts))
   if (!isOld) {
     await link(aside, source).catch((error: NodeJS.ErrnoException) => {
       // A still newer version, which replaced this one.
@@ -75,18 +76,39 @@ async function dropName(source: string, before: FileFacts): Promise<boolean> {
     })
   }
   await rm(aside, { force: true })
-  return isOld
+  return isOld || !isSameFile(before, facts)
 }
 
-/** False on a file system without hard links, which needs a rename. */
-async function isLinked(source: string, target: string): Promise<boolean> {
+/** Gives a file another name. `taken` if another file has it, perhaps since a moment ago. */
+async function given(source: string, target: string): Promise<'linked' | 'renamed' | 'taken'> {
   try {
     await link(source, target)
-    return true
+    return 'linked'
   } catch (error) {
-    if (NO_LINKS.has(String((error as NodeJS.ErrnoException).code))) return false
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return 'taken'
+    if (!NO_LINKS.has(String(code))) throw error
+  }
+  // A rename replaces whatever has the name, so an empty file of our own takes it first.
+  const isOurs = await open(target, 'wx').then(
+    (file) => file.close().then(() => true),
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false
+      throw error
+    },
+  )
+  if (!isOurs) return 'taken'
+  try {
+    await rename(source, target)
+    return 'renamed'
+  } catch (error) {
+    await rm(target, { force: true })
     throw error
   }
+}
+
+function isSameFile(a: FileFacts, b: FileFacts): boolean {
+  return a.ino === b.ino && a.dev === b.dev
 }
 
 function numbered(path: string, count: number): string {
