@@ -99,6 +99,17 @@ it('throws out what was unused for longest, and what was just used last', async 
   expect(bytesIn(folder)).toBe(100)
 })
 
+it('keeps the voice that is stored last, even while another one makes room', async () => {
+  const keys = ['a1', 'b1', 'c1', 'd1']
+  for (let round = 0; round < 20; round += 1) {
+    const { cache, file } = made(15)
+    const ended: string[] = []
+    const puts = keys.map(async (key) => ended.push((await cache.put(key, file(key, key.repeat(5)))).path))
+    await Promise.all(puts)
+    expect(existsSync(ended.at(-1) as string), `round ${round}`).toBe(true)
+  }
+})
+
 it('makes room for the next ones too, whichever process filled it', async () => {
   const { cache, file, folder } = made(400)
   const other = new VoiceCache(folder, { maxBytes: 400 })

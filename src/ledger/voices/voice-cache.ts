@@ -39,6 +39,8 @@ export class VoiceCache {
   /** Bytes that may be added before the folder is checked again. */
   #room = 0
   #clearing: Promise<void> | undefined
+  /** The files that are being stored. Several may share one run that makes room. */
+  readonly #arriving = new Set<{ readonly path: string }>()
 
   constructor(folder: string, { maxBytes }: VoiceCacheOptions) {
     this.#folder = folder
@@ -69,18 +71,29 @@ export class VoiceCache {
         const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
         const path = join(this.#folder, cacheShard(key), name)
         makeFolder(dirname(path), 0o700)
-        await rename(part, path)
-        await touch(path)
-        for (const older of await entriesOfKey(this.#folder, key))
-          if (older.path !== path) await rm(older.path, { force: true })
-        this.#room -= sizeBytes
-        if (this.#room < 0) await this.#makeRoom(path)
+        // Before it appears: another process that makes room deletes what was not used for long.
+        await touch(part)
+        await this.#arrive(part, { path, sizeBytes, key })
         return { path, sizeBytes, sha256 }
       } finally {
         // POSIX: rename does nothing if both names are the same file.
         await rm(part, { force: true })
       }
     })
+  }
+
+  async #arrive(part: string, arrival: Pick<CacheEntry, 'path' | 'sizeBytes' | 'key'>): Promise<void> {
+    const { path, sizeBytes, key } = arrival
+    this.#arriving.add(arrival)
+    try {
+      await rename(part, path)
+      for (const older of await entriesOfKey(this.#folder, key))
+        if (older.path !== path) await rm(older.path, { force: true })
+      this.#room -= sizeBytes
+      if (this.#room < 0) await this.#makeRoom()
+    } finally {
+      this.#arriving.delete(arrival)
+    }
   }
 
   /** Finds regenerated audio, verifies size and SHA-256 and marks it as used. Deletes damaged files. */
@@ -122,25 +135,26 @@ export class VoiceCache {
   }
 
   /** Deletes the least recently used files until the rest fits. Concurrent calls share one run. */
-  #makeRoom(keptPath: string): Promise<void> {
-    this.#clearing ??= this.#clear(keptPath).finally(() => {
+  #makeRoom(): Promise<void> {
+    this.#clearing ??= this.#clear().finally(() => {
       this.#clearing = undefined
     })
     return this.#clearing
   }
 
-  async #clear(keptPath: string): Promise<void> {
+  async #clear(): Promise<void> {
     const aged: (Pick<CacheEntry, 'path' | 'sizeBytes'> & { readonly usedMs: number })[] = []
     let total = 0
     for await (const entries of cacheEntries(this.#folder)) {
       for (const { path, sizeBytes } of entries) {
         total += sizeBytes
-        if (path !== keptPath) aged.push({ path, sizeBytes, usedMs: (await lastUsedMs(path)) ?? 0 })
+        aged.push({ path, sizeBytes, usedMs: (await lastUsedMs(path)) ?? 0 })
       }
     }
     if (total > this.#maxBytes) {
       for (const { path, sizeBytes } of aged.sort((a, b) => a.usedMs - b.usedMs)) {
         if (total <= this.#maxBytes * KEPT_SHARE) break
+        if ([...this.#arriving].some((arrival) => arrival.path === path)) continue
         await rm(path, { force: true })
         total -= sizeBytes
       }
