@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { z } from 'zod'
@@ -85,6 +85,7 @@ export class Spool {
     const { folder, take, logger } = this.#options
     const path = join(folder, name)
     let ticket: string | undefined
+    const state = await stateOf(path)
     try {
       const { text, writtenMs } = await readSpoolFile(path)
       ticket = `${name}@${writtenMs}`
@@ -94,7 +95,8 @@ export class Spool {
         this.#taken.add(ticket)
         logger.info({ spool: name, jobs: requests.length }, 'taken from the spool')
       }
-      await rm(path, { force: true })
+      // Another job may have got the name meanwhile. The next scan takes it.
+      if ((await stateOf(path)) === state) await rm(path, { force: true })
       this.#taken.delete(ticket)
       this.#waiting.delete(name)
     } catch (thrown) {
@@ -108,7 +110,7 @@ export class Spool {
         )
       } else if (error.exitCode === 4 || error.exitCode === 130) {
         this.#logOnce(name, error, `${name} is waiting and will be retried: ${error.message}`)
-      } else await this.#setAside(name, path, error)
+      } else if ((await stateOf(path)) === state) await this.#setAside(name, path, error)
     }
   }
 
@@ -191,6 +193,12 @@ async function readSpoolFile(path: string): Promise<SpoolFile> {
   if (!found.isFile()) throw notAJob(path, 'it is not a file')
   if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
   return { text: await file.readFile('utf8'), writtenMs: found.mtimeMs }
+}
+
+/** Tells a file from another one of its name. Undefined if there is none. */
+async function stateOf(path: string): Promise<string | undefined> {
+  const found = await lstat(path, { bigint: true }).catch(() => undefined)
+  return found && [found.dev, found.ino, found.size, found.mtimeNs].join()
 }
 
 function notAJob(path: string, why: string, cause?: unknown): UsageError {

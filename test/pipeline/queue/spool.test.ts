@@ -211,3 +211,29 @@ describe('a folder that the worker may not write to', () => {
     expect(await left()).toEqual(['a.json', 'b.json'])
   })
 })
+
+it('takes a job that got the name of one in hand, too', async () => {
+  const [one, two] = [await bench.take('speech.wav'), await bench.take('silence.wav')]
+  let hasCome = false
+  await drop('a.json', { input: one })
+  await open(async (request, ticket) => {
+    // A long input is read for minutes before its job is queued.
+    if (!hasCome) await drop('a.json', { input: two })
+    hasCome = true
+    await enqueue(request, ticket)
+  })
+  await until(async () => (await left()).length === 0)
+  expect((await jobs()).map(({ input }) => input).sort()).toEqual([one, two].sort())
+})
+
+it('sets a wrong job aside, and not the right one that got its name', async () => {
+  const input = await bench.take('speech.wav')
+  await drop('a.json', { input: 'relative.wav' })
+  await open(async (request, ticket) => {
+    if (request.input !== input) await drop('a.json', { input })
+    await enqueue(request, ticket)
+  })
+  await until(async () => (await jobs()).length === 1)
+  await until(async () => !(await left()).includes('a.json'))
+  expect((await jobs()).map((job) => job.input)).toEqual([input])
+})
