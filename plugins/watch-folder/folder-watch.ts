@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
+import { sleep } from '../../src/core/time.js'
 import { WakeUp } from '../../src/core/wake-up.js'
 import type { JobStore } from '../../src/ledger/index.js'
 import { CandidateJudge, type CandidateJudgeOptions } from './candidates/candidate-judge.js'
@@ -139,7 +140,7 @@ export class FolderWatch {
       await this.#scanWakeUp.wait(Math.max(this.folder.scanMs, tookMs))
       // An event does not start a scan at once. A busy folder would be scanned without end.
       const restMs = Math.min(gapMs, this.folder.scanMs) - (performance.now() - beganMs - tookMs)
-      if (restMs > 0 && !this.#stop.signal.aborted) await new WakeUp().wait(restMs)
+      if (restMs > 0) await sleep(restMs, this.#stop.signal).catch(() => {})
     }
   }
 

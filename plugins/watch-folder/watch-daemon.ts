@@ -92,23 +92,33 @@ export class WatchDaemon implements DaemonView {
       await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null, {
         waits: this.#options.waitsForFolders,
       })
-    const wanted = new Map(folders.map((folder) => [folder.group, folder]))
-    for (const [group, watch] of this.#watches) {
-      const folder = wanted.get(group)
-      if (folder && asConfigured(folder, folders) === this.#configured.get(group)) continue
-      this.#watches.delete(group)
-      await watch.stop()
-    }
-    for (const [group, folder] of wanted) {
-      if (this.#watches.has(group)) continue
-      const watch = this.#watchOf(folder, folders)
-      await watch.presence.look()
-      this.#configured.set(group, asConfigured(folder, folders))
-      this.#watches.set(group, watch)
+    const wanted = new Set(folders.map(({ group }) => group))
+    for (const watch of await this.#newWatches(folders)) {
+      const { folder } = watch
+      await this.#watches.get(folder.group)?.stop()
+      this.#configured.set(folder.group, asConfigured(folder, folders))
+      this.#watches.set(folder.group, watch)
       watch.start()
       this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
     }
-    await this.#workFor([...wanted.keys()])
+    const dropped = [...this.#watches].filter(([group]) => !wanted.has(group))
+    for (const [, watch] of dropped) await watch.stop()
+    // Its places are known until no job of it runs, so that none ends without its aftercare.
+    await this.#workFor([...wanted])
+    for (const [group] of dropped) this.#watches.delete(group)
+  }
+
+  /** The watches of new and changed folders. All are examined before one begins, so that a wrong folder changes nothing. */
+  async #newWatches(folders: readonly WatchedFolder[]): Promise<readonly FolderWatch[]> {
+    const watches: FolderWatch[] = []
+    for (const folder of folders) {
+      const { group } = folder
+      if (this.#watches.has(group) && asConfigured(folder, folders) === this.#configured.get(group)) continue
+      const watch = this.#watchOf(folder, folders)
+      await watch.presence.look()
+      watches.push(watch)
+    }
+    return watches
   }
 
   /** Accepts the present mount points of folders, even if the share that they were on is gone: they moved for good. */
@@ -128,8 +138,8 @@ export class WatchDaemon implements DaemonView {
   }
 
   async #stop(): Promise<void> {
-    await Promise.all([...this.#watches.values()].map((watch) => watch.stop()))
-    await this.#worker?.stop()
+    // At once: a share that hangs must not keep the worker from releasing its jobs.
+    await Promise.all([this.#worker?.stop(), ...[...this.#watches.values()].map((watch) => watch.stop())])
     this.#judging.clear()
     await this.#judging.onIdle()
     this.#seen.close()
