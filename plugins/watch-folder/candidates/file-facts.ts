@@ -49,6 +49,6 @@ export function hasChanged(before: FileFacts, now: FileFacts): boolean {
 }
 
 /** True if the content is the same by the facts of the file system. A rename changes only the ctime. */
-export function isSameVersion(before: FileFacts, now: FileFacts): boolean {
+export function isSameVersion(before: Pick<FileFacts, 'sizeBytes' | 'mtimeNs' | 'ino'>, now: FileFacts): boolean {
   return before.sizeBytes === now.sizeBytes && before.mtimeNs === now.mtimeNs && before.ino === now.ino
 }

@@ -4,6 +4,9 @@ import type { ErrorReport } from '../../../src/core/errors.js'
 import { fitName } from '../../../src/core/fit-name.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
+import type { Job } from '../../../src/ledger/index.js'
+import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
+import { fileFacts } from '../candidates/file-facts.js'
 import { requireInside } from '../places/require-inside.js'
 
 /** Version of a report's shape, raised when a field changes its meaning or is removed. */
@@ -49,9 +52,22 @@ export class FailureReports {
     return target
   }
 
+  /** Writes the report of a job that failed before, if its file has none. */
+  async restore(path: string, source: string, { id: job, status, error, preset, updatedMs }: Job): Promise<void> {
+    if ((status !== 'failed' && status !== 'rejected') || error === null) return
+    if (await fileFacts(this.pathOf(path))) return
+    const at = new Date(updatedMs).toISOString()
+    await this.write(path, { source, status, error: withRetry(error, job), job, preset: preset ?? '', at })
+  }
+
   async remove(path: string): Promise<void> {
     const target = this.pathOf(path)
     await requireInside(this.#folder, dirname(target))
     await rm(target, { force: true })
   }
+}
+
+/** Adds how the job is retried to the remedies of its error. */
+export function withRetry(error: ErrorReport, job: string): ErrorReport {
+  return { ...error, remedies: [...error.remedies, retryRemedy(job)] }
 }

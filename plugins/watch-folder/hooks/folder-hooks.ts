@@ -4,7 +4,6 @@ import type { Logger } from '../../../src/core/logger.js'
 import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
-import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { contentId } from '../intake/content-id.js'
 import { isStill, type ReadFile, type TakenFile, takenFileOf } from '../intake/taken-file.js'
@@ -13,7 +12,7 @@ import { requireInside } from '../places/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
 import type { AfterFacts } from './after-facts.js'
 import { callAfter } from './call-after.js'
-import { FailureReports } from './failure-reports.js'
+import { FailureReports, withRetry } from './failure-reports.js'
 import { moveSource } from './move-source.js'
 
 /** Delay of a job whose folder is offline or whose file is still changing. */
@@ -102,7 +101,7 @@ export class FolderHooks implements JobHooks {
     // A file that has the name now belongs to another job, which this report must not blame.
     if (!place || PASSED_CODES.has(job.error.code)) return
     const { id, input: source, preset, status } = job
-    const error = { ...errorReport(job.error), remedies: [...job.error.remedies, retryRemedy(id)] }
+    const error = withRetry(errorReport(job.error), id)
     const at = new Date().toISOString()
     const reports = new FailureReports(place.folder.failed)
     const report = await this.#unlessLinked(job, 'The failure was not reported', () =>

@@ -1,17 +1,20 @@
 import { dirname, join } from 'node:path'
+import { toVoxmuxError } from '../../../src/core/errors.js'
 import { isEnded, type Job } from '../../../src/ledger/index.js'
 import type { PipelineContext } from '../../../src/pipeline/context.js'
 import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
-import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
-import { type FileFacts, fileFacts, hasChanged } from '../candidates/file-facts.js'
+import { isSuperseded, queueJob } from '../../../src/pipeline/queue/queue-job.js'
+import { queuedRecordOf } from '../../../src/pipeline/queue/queued-file.js'
+import { type FileFacts, fileFacts, hasChanged, isSameVersion } from '../candidates/file-facts.js'
+import { FailureReports } from '../hooks/failure-reports.js'
 import { moveSource } from '../hooks/move-source.js'
 import { placeByTemplate } from '../places/output-place.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import { contentId, isSampled } from './content-id.js'
 import { aftercareData } from './job-aftercare.js'
 import type { SeenFile, SeenFiles } from './seen-files.js'
-import { takenData } from './taken-file.js'
+import { takenData, takenFileOf } from './taken-file.js'
 
 /**
  * The result for a whole file.
@@ -24,6 +27,9 @@ export type IntakeResult =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }
   | { readonly outcome: 'later' }
   | { readonly outcome: 'output' }
+
+/** Number of jobs of one path to search for its content. */
+const KNOWN_LIMIT = 5
 
 /** Faults that only mean that the file was elsewhere or different at that moment. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
@@ -53,7 +59,7 @@ export class Intake {
     const id = await this.#contentIdOf(absolute, facts, before, signal)
     const after = await fileFacts(absolute)
     if (!after || hasChanged(facts, after)) return { outcome: 'later' }
-    const same = before?.contentId === id ? await this.#context.jobs.get(before.jobId) : null
+    const same = await this.#sameFile(before, absolute, id)
     if (same && !isPassing(same)) return this.#known(path, facts, id, same)
     const moved = await this.#movedFrom(path, id)
     if (moved && !(await this.#freeOldName(moved, path))) return { outcome: 'later' }
@@ -61,6 +67,15 @@ export class Intake {
     if (movedJob && isEnded(movedJob.status) && !isPassing(movedJob)) return this.#known(path, facts, id, movedJob)
     if (before && before.contentId !== id && !(await this.#forgetQueued(before))) return { outcome: 'later' }
     return this.#queue(path, facts, id, before !== null && before.contentId !== id)
+  }
+
+  /** The job of this very file. The ledger knows it too, if the index was lost. */
+  async #sameFile(before: SeenFile | null, absolute: string, id: string): Promise<Job | null> {
+    const { jobs } = this.#context
+    if (before) return before.contentId === id ? jobs.get(before.jobId) : null
+    const known = await jobs.list({ group: this.#folder.group, input: absolute, limit: KNOWN_LIMIT })
+    const same = known.find((job) => takenFileOf(queuedRecordOf(job)?.data ?? {})?.contentId === id)
+    return same && !(await isSuperseded(same, jobs)) ? same : null
   }
 
   async #queue(path: string, facts: FileFacts, id: string, isNewer: boolean): Promise<IntakeResult> {
@@ -88,6 +103,7 @@ export class Intake {
 
   async #known(path: string, facts: FileFacts, id: string, job: Job): Promise<IntakeResult> {
     await this.#putAway(path, facts, job)
+    await this.#report(path, job)
     return { outcome: 'known', job, seen: this.#remember(path, facts, id, job) }
   }
 
@@ -98,6 +114,17 @@ export class Intake {
     await moveSource(root, path, done, facts)
   }
 
+  /** Reports a failed file again that was renamed, or removed and copied again: its report went with its old place. */
+  async #report(path: string, job: Job): Promise<void> {
+    const { path: root, failed } = this.#folder
+    try {
+      await new FailureReports(failed).restore(path, join(root, path), job)
+    } catch (fault) {
+      const input = join(root, path)
+      this.#context.logger.warn({ job: job.id, input }, `The failure was not reported: ${toVoxmuxError(fault).message}`)
+    }
+  }
+
   #remember(path: string, facts: FileFacts, id: string, job: Job): SeenFile {
     const { sizeBytes, mtimeNs, ino } = facts
     const seen = { group: this.#folder.group, path, sizeBytes, mtimeNs, ino, contentId: id, jobId: job.id }
@@ -105,20 +132,36 @@ export class Intake {
     return seen
   }
 
-  /** Id of a file's content. A file over one that was done is read whole: samples could miss a small change. */
+  /**
+   * Id of a file's content. A long file that resembles one that was done, under its name or another, is read whole:
+   * samples could miss a small change.
+   */
   async #contentIdOf(
     absolute: string,
-    { sizeBytes }: FileFacts,
+    facts: FileFacts,
     before: SeenFile | null,
     signal: AbortSignal,
   ): Promise<string> {
     const id = await contentId(absolute, signal)
-    if (!before || !isSampled(sizeBytes) || before.sizeBytes !== sizeBytes) return id
-    const done = await this.#context.jobs.get(before.jobId)
-    const receipt = done?.receipt ? await readReceipt(done.receipt) : undefined
-    if (!receipt) return id
-    const sha256 = await fileSha256(absolute, signal)
-    return sha256 === receipt.input.sha256 ? before.contentId : sha256
+    if (!isSampled(facts.sizeBytes)) return id
+    const others = this.#seen.withContent(this.#folder.group, id).filter(({ path }) => path !== before?.path)
+    // It was only renamed.
+    if (others.some((other) => isSameVersion(other, facts))) return id
+    let sha256: string | undefined
+    for (const known of [...(before?.sizeBytes === facts.sizeBytes ? [before] : []), ...others]) {
+      const done = await this.#sha256OfDone(known)
+      if (done === undefined) continue
+      sha256 ??= await fileSha256(absolute, signal)
+      if (sha256 === done) return known.contentId
+    }
+    return sha256 ?? id
+  }
+
+  /** SHA-256 of a known file that was read to its end for its job. */
+  async #sha256OfDone({ jobId }: SeenFile): Promise<string | undefined> {
+    const job = await this.#context.jobs.get(jobId)
+    const receipt = job?.receipt ? await readReceipt(job.receipt) : undefined
+    return receipt?.input.sha256
   }
 
   /** The known file of the same content whose old path is gone: this is the same file under another name. */
