@@ -19,8 +19,8 @@ export interface Turn {
 }
 
 /**
- * Unfinished files by execution, item and content. n8n may run the node again in the same execution ("Retry On Fail"). The
- * node then goes on with the file that it sent, which is not paid twice.
+ * Files by execution, item and content. n8n may run the node again in the same execution ("Retry On Fail"), with the items
+ * that succeeded. The node then goes on with the files that it sent, and none is paid twice.
  */
 const sent = new Map<string, string>()
 const MOST_SENT = 10_000
@@ -34,9 +34,7 @@ export const OPERATIONS = {
     try {
       const status = await turn.session.watcher.watch(fileId, { signal: turn.signal })
       if (status.status !== 'Succeeded') throw fileFailed(fileId, status)
-      const output = await withOutput(turn, fileId, outputName(file.name, outputType), { ...status, fileId })
-      sent.delete(key)
-      return output
+      return await withOutput(turn, fileId, outputName(file.name, outputType), { ...status, fileId })
     } catch (thrown) {
       if (thrown instanceof JobFailedError) sent.delete(key)
       throw thrown
