@@ -2,10 +2,13 @@ import { open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
-import { type BytePiece, bytePlan, pieceLength } from '../byte-plan.js'
+import { type BytePiece, bytePlan, lengthOf } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { LevelField } from '../level/level-field.js'
-import { lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
+import { measureSamples, type PcmDonor } from '../pcm-in-place/pcm-donor.js'
+import { levelsOf, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
+import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
 import { tagBlocks } from './tag-blocks.js'
@@ -13,6 +16,7 @@ import { commentEntries, commentLevels, freshCommentPieces, staleComments } from
 
 const STREAMINFO = 0
 const SEEKTABLE = 3
+const APPLICATION = 2
 const COMMENTS = 4
 const NAMES = ['STREAMINFO', 'PADDING', 'APPLICATION', 'SEEKTABLE', 'VORBIS_COMMENT', 'CUESHEET', 'PICTURE']
 const SEEK_POINT_BYTES = 18
@@ -37,9 +41,11 @@ interface FlacFile {
   readonly before: KeptTag
   readonly behind: KeptTag
   readonly levels: readonly LevelField[]
+  /** Chunks of the file from which it was made. */
+  readonly foreign: readonly StaleChunk[]
 }
 
-interface FlacDonor {
+interface FlacDonor extends PcmDonor {
   readonly streamInfo: Buffer
   readonly framesStart: number
   readonly sizeBytes: number
@@ -64,6 +70,8 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   const comments = await contentOf(COMMENTS)
   const before = await keepHead(file, head)
   const behind = await keepTail(file, tail)
+  const applications = read.blocks.filter(({ type }) => type === APPLICATION)
+  const foreign = await staleForeignChunks(file, applications)
   const levels = commentLevels(comments ?? Buffer.alloc(0), (blockOf(COMMENTS)?.start ?? 0) + 4)
   return {
     marker: soundStart,
@@ -74,7 +82,8 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     framesEnd: soundEnd,
     before,
     behind,
-    levels: [...before.levels, ...levels, ...behind.levels],
+    levels: [...before.levels, ...levels, ...behind.levels, ...levelsOf(foreign)],
+    foreign,
   }
 }
 
@@ -94,14 +103,14 @@ async function readBlocks(read: (at: number, length: number) => Promise<Buffer>,
 }
 
 function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
-  const { marker, blocks, comments, framesStart, framesEnd, before, behind, levels } = parsed
+  const { marker, blocks, comments, framesStart, framesEnd, before, behind, levels, foreign } = parsed
   const [track] = tracks
   if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
   const census = [
     ...before.entries,
     ...behind.entries,
     kept('fLaC', marker, 4),
-    ...blocks.flatMap((block) => blockEntries(block, comments)),
+    ...blocks.flatMap((block) => blockEntries(block, comments, foreign)),
     rewritten('frames', framesStart, framesEnd - framesStart, 'the audio is re-encoded without loss'),
   ]
   const skipSamples = lateSamples(media, track.input)
@@ -113,8 +122,14 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
   }
 }
 
-function blockEntries({ type, start, length }: Block, comments: Buffer | null): readonly CensusEntry[] {
+function blockEntries(
+  { type, start, length }: Block,
+  comments: Buffer | null,
+  foreign: readonly StaleChunk[],
+): readonly CensusEntry[] {
   const name = NAMES[type] ?? `block ${type}`
+  const fact = foreign.find(({ chunk }) => chunk.start > start && chunk.start < start + length)
+  if (fact) return foreignEntries({ start, length }, name, fact)
   if (type === STREAMINFO) return [rewritten(name, start, length, 'sizes, length and MD5 are those of the new sound')]
   if (type === SEEKTABLE) return [rewritten(name, start, length, 'its points lead to the new frames')]
   if (type !== COMMENTS || comments === null) return [kept(name, start, length)]
@@ -123,9 +138,9 @@ function blockEntries({ type, start, length }: Block, comments: Buffer | null): 
 
 async function readDonor(
   path: string,
-  _track: unknown,
+  track: WantedTrack,
   signal: AbortSignal | undefined,
-  { seekTable }: FlacFile,
+  { seekTable, foreign }: FlacFile,
 ): Promise<FlacDonor> {
   await using file = await open(path, 'r')
   const blocks = await readBlocks((at, length) => readAt(file, at, length), 0)
@@ -135,6 +150,7 @@ async function readDonor(
     framesStart,
     sizeBytes: (await stat(path)).size,
     frames: seekTable ? await framePlaces(path, framesStart, signal) : [],
+    ...(await measureSamples(path, { track, stale: foreign, samples: { readOptions: [] }, signal })),
   }
 }
 
@@ -168,7 +184,7 @@ async function framePlaces(
 }
 
 function layOut(
-  { marker, before, blocks, seekTable, comments, framesStart, behind }: FlacFile,
+  { marker, before, blocks, seekTable, comments, framesStart, behind, foreign }: FlacFile,
   _wanted: Wanted,
   [donor]: readonly FlacDonor[],
 ) {
@@ -183,6 +199,10 @@ function layOut(
     if (type === STREAMINFO && donor) rewrite(start + 4, donor.streamInfo)
     if (type === COMMENTS && comments) replace(start + 1, length - 1, ...commentBlock(comments, start + 4))
     if (type === SEEKTABLE && donor && seekTable) rewrite(start + 4, seekPoints(seekTable, donor.frames))
+    const facts = foreign.filter(({ chunk }) => chunk.start > start && chunk.start < start + length)
+    for (const { start: from, pieces: made } of facts.map((fact) => staleChange(fact, 'JUNK', donor))) {
+      replace(from, lengthOf(made), ...made)
+    }
   }
   pieces.push({ kind: 'input', start: at, length: framesStart - at })
   if (donor) {
@@ -196,11 +216,7 @@ function layOut(
 function commentBlock(comments: Buffer, start: number): readonly BytePiece[] {
   const content = freshCommentPieces(comments, start)
   const size = Buffer.alloc(3)
-  size.writeUIntBE(
-    content.reduce((sum, piece) => sum + pieceLength(piece), 0),
-    0,
-    3,
-  )
+  size.writeUIntBE(lengthOf(content), 0, 3)
   return [{ kind: 'bytes', bytes: size }, ...content]
 }
 

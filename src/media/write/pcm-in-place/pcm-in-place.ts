@@ -1,15 +1,14 @@
 import { open } from 'node:fs/promises'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
-import { type BytePiece, bytePlan, CRC_32, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
+import { type BytePiece, bytePlan, CRC_32, inputPiece, lengthOf } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
-import type { Chunk } from '../structure/chunks.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import { type DonorFormat, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { levelsOf, renewedPart, staleEntries } from './stale-chunks.js'
+import { type Change, levelsOf, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -111,11 +110,6 @@ function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly
   return bytePlan(pieces)
 }
 
-interface Change {
-  readonly start: number
-  readonly pieces: readonly BytePiece[]
-}
-
 function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Change[] {
   let taken = 0
   return runs.map(({ start, length }) => {
@@ -135,12 +129,7 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
 }
 
 function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Change[] {
-  const id = Buffer.from(chunkForm === 'caf' ? 'free' : 'JUNK', 'latin1')
-  const emptied = ({ start, bodyStart, bodyLength }: Chunk): Change => ({
-    start,
-    pieces: [newBytes(id), inputPiece(start + 4, bodyStart), newBytes(Buffer.alloc(bodyLength))],
-  })
-  return stale.map((fact) => renewedPart(fact, donor) ?? emptied(fact.chunk))
+  return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
 }
 
 function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly SampleRun[] {
