@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
-import { opusSamples } from '../splice/opus-samples.js'
+import { OPUS_RATE, opusSamples, preSkipOf } from '../splice/opus-samples.js'
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
 import { lacingOf, MOST_SEGMENTS, type OggPage, oggBody, oggPages } from './ogg-pages.js'
@@ -20,9 +20,6 @@ export type DonorPage = Pick<OggPage, 'flags' | 'granule' | 'lacing' | 'bodyLeng
   readonly before?: Pick<OggPage, 'bodyLength' | 'start'>
 }
 
-/** The samples at the start that are not played (RFC 7845, 4.2). */
-const PRE_SKIP_AT = 10
-const OPUS_RATE = 48_000
 /** Flag of the last page of a stream. */
 const ENDS = 4
 
@@ -88,7 +85,7 @@ export async function spliceableOgg(
 function opusClock([id]: readonly Buffer[]): OggClock {
   return {
     ...{ sampleRate: OPUS_RATE, vorbis: null, sizeOf: opusSamples, samplesOf: (sizes) => sizes },
-    skippedSamples: id && id.length > PRE_SKIP_AT + 1 ? id.readUInt16LE(PRE_SKIP_AT) : 0,
+    skippedSamples: preSkipOf(id) ?? 0,
   }
 }
 

@@ -1,4 +1,5 @@
 import { audioStreams } from '../../media-info.js'
+import { OPUS_RATE, preSkipOf } from '../splice/opus-samples.js'
 import type { Wanted, WantedTrack } from '../writer.js'
 import type { BlockList } from './read/block-list.js'
 import type { MatroskaFile } from './read/matroska-file.js'
@@ -45,11 +46,8 @@ function voiceOf(
   }
 }
 
-const PRE_SKIP_AT = 10
-const OPUS_RATE = 48_000
-
 /** Lead-in that a decoder of Opus skips; null for another codec. */
 function preSkipSec({ codecId, codecPrivate }: TrackEntry): number | null {
-  if (codecId !== 'A_OPUS' || !codecPrivate || codecPrivate.length < PRE_SKIP_AT + 2) return null
-  return codecPrivate.readUInt16LE(PRE_SKIP_AT) / OPUS_RATE
+  const preSkip = codecId === 'A_OPUS' ? preSkipOf(codecPrivate) : null
+  return preSkip === null ? null : preSkip / OPUS_RATE
 }

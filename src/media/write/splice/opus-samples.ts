@@ -11,6 +11,15 @@ const FRAME_SAMPLES: readonly number[] = [
   ...Array(4).fill(CELT).flat(),
 ]
 
+/** Rate at which Opus counts samples, whatever the rate of the track. */
+export const OPUS_RATE = 48_000
+const PRE_SKIP_AT = 10
+
+/** Samples at the start that are not played, by the id header (RFC 7845, 4.2); null if it is too short. */
+export function preSkipOf(id: Buffer | null | undefined): number | null {
+  return id && id.length >= PRE_SKIP_AT + 2 ? id.readUInt16LE(PRE_SKIP_AT) : null
+}
+
 /** Bytes of a packet from which {@link opusSamples} reads. */
 export const OPUS_HEAD_BYTES = 2
 

@@ -2,6 +2,7 @@ import { MalformedFile, unlessMalformed } from '../../../probe/malformed-file.js
 import { type Box, bodyOf, makeBox } from '../../../probe/movie/box.js'
 import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { FixedFrames } from '../../../probe/movie/sample-table.js'
+import { OPUS_RATE } from '../../splice/opus-samples.js'
 
 /** A sound sample description as it stands in `stsd`. */
 export interface SampleEntry {
@@ -48,9 +49,6 @@ function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
   const children = unlessMalformed(() => parseBoxes(bytes.subarray(fixed), fixed, 'stsd'), null)
   return children && { version, fields: bytes.subarray(0, fixed), children }
 }
-
-/** Rate of the pre-skip of Opus (RFC 7845), whatever the rate of the track. */
-const OPUS_RATE = 48_000
 
 /** Lead-in in seconds that a decoder drops without an edit list: the pre-skip of Opus; 0 for other codecs. */
 export function droppedLeadInSec(entry: SampleEntry | undefined): number {
