@@ -102,8 +102,7 @@ class ElementCensus {
     this.#add(rewritten('Segment/Cluster', start, dataStart + checksumBytes - start, holds ? why : 'size and place'))
     let at = dataStart + checksumBytes
     const addBlocks = (to: number) => {
-      const entry = holds ? rewritten('Segment/Cluster', at, to - at, why) : kept('Segment/Cluster', at, to - at)
-      this.#add(entry)
+      this.#add(holds ? rewritten('Segment/Cluster', at, to - at, why) : kept('Segment/Cluster', at, to - at))
       at = to
     }
     const apart = [

@@ -5,6 +5,7 @@ import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { valuesOf } from '../../pcm/pcm-samples.js'
+import { KEYFRAME } from '../matroska/read/block-list.js'
 import { ID } from '../matroska/read/ids.js'
 import { makeElement, makeUint, makeVint } from '../matroska/read/make-ebml.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
@@ -56,7 +57,6 @@ async function headOf(path: string): Promise<TrackHead> {
   return { entry, bytes: Buffer.concat([await readAt(file, 0, structure.segment.start), OPEN_SEGMENT, ...parts]) }
 }
 
-const KEYFRAME = 0x80
 /** Times of packets do not matter to a decoder, but they must rise. */
 const TICKS_A_PACKET = 100
 

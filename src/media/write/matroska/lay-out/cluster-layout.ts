@@ -1,4 +1,4 @@
-import { type BytePiece, CRC_32, inputPiece } from '../../byte-plan.js'
+import { type BytePiece, CRC_32, inputPiece, newBytes } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
 import { ID } from '../read/ids.js'
 import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
@@ -60,7 +60,7 @@ export class ClusterLayout {
   }
 
   get length(): number {
-    return this.#headBytes() + this.old.end - this.old.dataStart + this.#delta()
+    return (this.#newHead()?.length ?? this.old.headBytes) + this.old.end - this.old.dataStart + this.#delta()
   }
 
   /** States its place, and the size of the cluster before it. */
@@ -100,7 +100,8 @@ export class ClusterLayout {
       yield inputPiece(start, end)
       return
     }
-    yield* this.#head()
+    const head = this.#newHead()
+    yield head ? newBytes(head) : inputPiece(start, dataStart)
     let at = dataStart
     if (checksumBytes > 0) {
       at += checksumBytes
@@ -109,9 +110,9 @@ export class ClusterLayout {
     }
     for (const edit of edits) {
       yield inputPiece(at, edit.start)
-      if (edit.bytes) yield { kind: 'bytes', bytes: edit.bytes }
+      if (edit.bytes) yield newBytes(edit.bytes)
       for (let packet = edit.from; packet < edit.to; packet++) {
-        for (const piece of edit.track?.blockPieces(packet, this.old.tick) ?? []) yield piece
+        yield* edit.track?.blockPieces(packet, this.old.tick) ?? []
       }
       at = edit.end
     }
@@ -122,19 +123,10 @@ export class ClusterLayout {
     return this.#blockDelta + sum(this.#numbers, numberDelta)
   }
 
-  #statedLength(): number {
-    return (this.old.statedLength ?? 0) + this.#delta()
-  }
-
-  #headBytes(): number {
-    const { statedLength, headBytes, sizeWidth } = this.old
-    return statedLength === null ? headBytes : makeHead(ID.Cluster, this.#statedLength(), sizeWidth).length
-  }
-
-  *#head(): Generator<BytePiece> {
-    const { start, dataStart, statedLength, sizeWidth } = this.old
-    if (statedLength === null) yield inputPiece(start, dataStart)
-    else yield { kind: 'bytes', bytes: makeHead(ID.Cluster, this.#statedLength(), sizeWidth) }
+  /** Null for the head of the input, which states no length. */
+  #newHead(): Buffer | null {
+    const { statedLength, sizeWidth } = this.old
+    return statedLength === null ? null : makeHead(ID.Cluster, statedLength + this.#delta(), sizeWidth)
   }
 
   /** In the order of the file. */

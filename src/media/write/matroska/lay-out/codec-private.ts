@@ -1,3 +1,4 @@
+import { lacingOf } from '../../frames/ogg-pages.js'
 import type { TrackEntry } from '../read/track-entry.js'
 import { xiphPackets } from '../read/xiph-packets.js'
 
@@ -50,9 +51,6 @@ function vorbisHeader(old: Buffer, made: Buffer): Buffer | undefined {
   const comment = before?.[1]
   const [id, , setUp] = fresh ?? []
   if (!comment || !id || !setUp) return undefined
-  const sizes = [id, comment].flatMap(({ length }) => [
-    ...Array<number>(Math.floor(length / 255)).fill(255),
-    length % 255,
-  ])
+  const sizes = [id, comment].flatMap(({ length }) => lacingOf(length))
   return Buffer.concat([Buffer.from([2, ...sizes]), id, comment, setUp])
 }

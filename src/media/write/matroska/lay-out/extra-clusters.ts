@@ -1,4 +1,4 @@
-import type { BytePiece } from '../../byte-plan.js'
+import { type BytePiece, newBytes } from '../../byte-plan.js'
 import { ID } from '../read/ids.js'
 import { makeHead, makeUint } from '../read/make-ebml.js'
 import { blockBytesOf } from './cluster-layout.js'
@@ -10,9 +10,9 @@ export interface ExtraCluster {
   readonly from: number
   readonly to: number
   readonly tick: number
-  readonly headBytes: number
-  /** Bytes of its head and its time. */
-  readonly leadBytes: number
+  readonly head: Buffer
+  /** The element with its time. */
+  readonly time: Buffer
   readonly length: number
 }
 
@@ -40,16 +40,14 @@ export function extraClusters(tracks: readonly NewTrack[], cluster: number, tick
 
 function extraCluster(track: NewTrack, from: number, to: number): ExtraCluster {
   const tick = track.tickOf(from)
-  const time = makeUint(ID.Timestamp, tick).length
-  const body = time + blockBytesOf(track, from, to)
-  const head = makeHead(ID.Cluster, body).length
-  return { track, from, to, tick, headBytes: head, leadBytes: head + time, length: head + body }
+  const time = makeUint(ID.Timestamp, tick)
+  const body = time.length + blockBytesOf(track, from, to)
+  const head = makeHead(ID.Cluster, body)
+  return { track, from, to, tick, head, time, length: head.length + body }
 }
 
 /** The pieces of a new cluster, in order. */
-export function* extraClusterPieces({ track, from, to, tick }: ExtraCluster): Generator<BytePiece> {
-  const time = makeUint(ID.Timestamp, tick)
-  const body = time.length + blockBytesOf(track, from, to)
-  yield { kind: 'bytes', bytes: Buffer.concat([makeHead(ID.Cluster, body), time]) }
+export function* extraClusterPieces({ track, from, to, tick, head, time }: ExtraCluster): Generator<BytePiece> {
+  yield newBytes(Buffer.concat([head, time]))
   for (let packet = from; packet < to; packet++) yield* track.blockPieces(packet, tick)
 }

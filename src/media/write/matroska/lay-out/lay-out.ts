@@ -1,4 +1,4 @@
-import { type BytePiece, type BytePlan, joinRanges } from '../../byte-plan.js'
+import { type BytePiece, type BytePlan, inputPiece, joinRanges, newBytes } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { ID } from '../read/ids.js'
 import { makeHead } from '../read/make-ebml.js'
@@ -78,23 +78,19 @@ class SegmentLayout {
 
   *pieces(): Generator<BytePiece> {
     const { segment, parts, sizeBytes } = this.#file
-    yield { kind: 'input', start: 0, length: segment.start }
     const isSame = segment.head.length === null || segment.head.length === this.#length
-    if (isSame) yield { kind: 'input', start: segment.start, length: segment.head.headBytes }
-    else yield { kind: 'bytes', bytes: makeHead(ID.Segment, this.#length, segment.head.sizeWidth) }
+    yield inputPiece(0, isSame ? segment.dataStart : segment.start)
+    if (!isSame) yield newBytes(makeHead(ID.Segment, this.#length, segment.head.sizeWidth))
     for (const part of parts) yield* this.#partPieces(part)
-    yield { kind: 'input', start: segment.end, length: sizeBytes - segment.end }
+    yield inputPiece(segment.end, sizeBytes)
   }
 
   *#partPieces(part: Part): Generator<BytePiece> {
-    const { start, end } = part
     if (part.kind === 'cluster') {
       yield* (this.#clusters[part.cluster] as ClusterLayout).pieces()
       for (const extra of this.#extras.get(part.cluster) ?? []) yield* extraClusterPieces(extra)
-      return
-    }
-    if (part.element) yield* this.#rewrite.pieces(part.element)
-    else yield { kind: 'input', start, length: end - start }
+    } else if (part.element) yield* this.#rewrite.pieces(part.element)
+    else yield inputPiece(part.start, part.end)
   }
 
   #measure(): void {
@@ -110,13 +106,9 @@ class SegmentLayout {
     if (part.kind === 'element') {
       return part.element ? this.#rewrite.lengthOf(part.element) : part.end - part.start
     }
-    return this.#clusterLength(part.cluster)
-  }
-
-  /** Bytes of a cluster and of those that follow it without a place in the input. */
-  #clusterLength(cluster: number): number {
-    const extras = this.#extras.get(cluster) ?? []
-    return extras.reduce((sum, { length }) => sum + length, (this.#clusters[cluster] as ClusterLayout).length)
+    // Some clusters have no place in the input.
+    const extras = this.#extras.get(part.cluster) ?? []
+    return extras.reduce((sum, { length }) => sum + length, (this.#clusters[part.cluster] as ClusterLayout).length)
   }
 
   #stateClusters(): void {
@@ -158,7 +150,7 @@ class SegmentLayout {
     let at = position + layout.length
     for (const extra of this.#extras.get(cluster) ?? []) {
       if (extra.track === track && packet >= extra.from && packet < extra.to) {
-        const relative = extra.leadBytes - extra.headBytes + blockBytesOf(track, extra.from, packet)
+        const relative = extra.time.length + blockBytesOf(track, extra.from, packet)
         return { position: at, relative, ordinal: packet - extra.from + 1 }
       }
       at += extra.length

@@ -1,5 +1,5 @@
 import { vintWidthOf } from '../../../probe/ebml.js'
-import type { BytePiece } from '../../byte-plan.js'
+import { type BytePiece, newBytes } from '../../byte-plan.js'
 import { firstAtLeast } from '../../first-at-least.js'
 import { KEYFRAME } from '../read/block-list.js'
 import type { MatroskaDonor } from '../read/donor.js'
@@ -102,12 +102,12 @@ function blockMaker(
       const data: BytePiece = { kind: 'donor', donor, start, length: dataLength }
       const [tick, flags] = [tickOf(packet) - clusterTick, packets.flags(packet) & KEYFRAME]
       if (isSimple(packet)) {
-        return [{ kind: 'bytes', bytes: blockHead(ID.SimpleBlock, length, trackNumber, { tick, flags }) }, data]
+        return [newBytes(blockHead(ID.SimpleBlock, length, trackNumber, { tick, flags })), data]
       }
       const padding = paddingOf(packet)
       const group = makeHead(ID.BlockGroup, elementBytes(length) + padding.length)
       const block = blockHead(ID.Block, length, trackNumber, { tick, flags: 0 })
-      return [{ kind: 'bytes', bytes: Buffer.concat([group, block]) }, data, { kind: 'bytes', bytes: padding }]
+      return [newBytes(Buffer.concat([group, block])), data, newBytes(padding)]
     },
   }
 }
