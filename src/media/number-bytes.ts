@@ -11,3 +11,15 @@ export function uint32LE(value: number): Buffer {
   bytes.writeUInt32LE(value)
   return bytes
 }
+
+/** Reads a number of up to 8 bytes, the highest first; 0 of none. */
+export function readUintBE(bytes: Buffer, at: number, width: number): number {
+  if (width === 8) return Number(bytes.readBigUInt64BE(at))
+  return width > 0 ? bytes.readUIntBE(at, width) : 0
+}
+
+/** Writes a number of 1 to 8 bytes, the highest first. @throws RangeError if it does not fit */
+export function writeUintBE(bytes: Buffer, value: number, at: number, width: number): void {
+  if (width === 8) bytes.writeBigUInt64BE(BigInt(value), at)
+  else bytes.writeUIntBE(value, at, width)
+}

@@ -1,18 +1,11 @@
-import { uint32BE } from '../../number-bytes.js'
+import { uint32BE, writeUintBE } from '../../number-bytes.js'
 import { makeFullBox } from './box.js'
 import type { DurationRun, SampleSizes } from './sample-table.js'
 
 /** Makes `stts`. */
 export function makeDurations(runs: readonly DurationRun[]): Buffer {
-  return makeFullBox(
-    'stts',
-    0,
-    0,
-    table(
-      runs.flatMap(({ count, ticks }) => [count, ticks]),
-      runs.length,
-    ),
-  )
+  const values = runs.flatMap(({ count, ticks }) => [count, ticks])
+  return makeFullBox('stts', 0, 0, table(values, runs.length))
 }
 
 /** Makes `stsz`. */
@@ -41,12 +34,9 @@ export function makeChunkOffsets(count: number, isWide: boolean): Buffer {
 
 /** Writes offsets into a box of {@link makeChunkOffsets}; false if one does not fit into 32 bits. */
 export function writeChunkOffsets(box: Buffer, offsets: readonly number[]): boolean {
-  const isWide = box.toString('latin1', 4, 8) === 'co64'
-  if (!isWide && offsets.some((offset) => offset > 0xffff_ffff)) return false
-  for (const [row, offset] of offsets.entries()) {
-    if (isWide) box.writeBigUInt64BE(BigInt(offset), 16 + 8 * row)
-    else box.writeUInt32BE(offset, 16 + 4 * row)
-  }
+  const width = box.toString('latin1', 4, 8) === 'co64' ? 8 : 4
+  if (width === 4 && offsets.some((offset) => offset > 0xffff_ffff)) return false
+  for (const [row, offset] of offsets.entries()) writeUintBE(box, offset, 16 + width * row, width)
   return true
 }
 

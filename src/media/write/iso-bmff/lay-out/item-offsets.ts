@@ -1,5 +1,6 @@
+import { readUintBE, writeUintBE } from '../../../number-bytes.js'
 import type { Box } from '../../../probe/movie/box.js'
-import type { OffsetTable, Replacements } from './sheet.js'
+import { copiedBox, type OffsetTable, type Replacements } from './sheet.js'
 
 /** An item of `iloc` whose bytes lie in this file, with the places of its offsets in the box. */
 interface Item {
@@ -16,9 +17,8 @@ interface Field {
 
 /** Offsets of the items of a `meta` box (a picture, XML). Only those from the file's first byte move. */
 export function itemOffsets(box: Box, into: Replacements): OffsetTable {
-  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  const bytes = copiedBox(box, into)
   const items = readItems(bytes, box.headerBytes)
-  into.set(box, [bytes])
   return {
     box,
     fill: ({ mapped }) =>
@@ -41,7 +41,7 @@ function readItems(bytes: Buffer, headerBytes: number): readonly Item[] {
   const indexBytes = version > 0 ? sizes & 15 : 0
   let at = headerBytes + 6
   const take = (count: number): Field => {
-    const value = count === 8 ? Number(bytes.readBigUInt64BE(at)) : count > 0 ? bytes.readUIntBE(at, count) : 0
+    const value = readUintBE(bytes, at, count)
     at += count
     return { at: at - count, bytes: count, value }
   }
@@ -65,8 +65,7 @@ function readItems(bytes: Buffer, headerBytes: number): readonly Item[] {
 function write(bytes: Buffer, { at, bytes: width }: Field, value: number): boolean {
   if (width === 0) return value === 0
   if (value < 0 || (width < 8 && value >= 2 ** (8 * width))) return false
-  if (width === 8) bytes.writeBigUInt64BE(BigInt(value), at)
-  else bytes.writeUIntBE(value, at, width)
+  writeUintBE(bytes, value, at, width)
   return true
 }
 

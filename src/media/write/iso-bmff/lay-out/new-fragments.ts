@@ -1,3 +1,4 @@
+import { writeUintBE } from '../../../number-bytes.js'
 import { type Box, bodyOf, childAt, makeFullBox } from '../../../probe/movie/box.js'
 import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
@@ -70,8 +71,7 @@ export function writeBase(header: Buffer, base: number): void {
 function makeDecodeTime(tfdt: Box, tick: number): Buffer {
   const isLong = bodyOf(tfdt)[0] === 1 || tick > 0xffff_ffff
   const fields = Buffer.alloc(isLong ? 8 : 4)
-  if (isLong) fields.writeBigUInt64BE(BigInt(tick), 0)
-  else fields.writeUInt32BE(tick, 0)
+  writeUintBE(fields, tick, 0, fields.length)
   return makeFullBox('tfdt', isLong ? 1 : 0, 0, fields)
 }
 

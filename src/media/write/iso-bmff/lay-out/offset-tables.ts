@@ -1,3 +1,4 @@
+import { readUintBE, writeUintBE } from '../../../number-bytes.js'
 import { type Box, childAt, childrenOf, withDescendants } from '../../../probe/movie/box.js'
 import { makeChunkOffsets, writeChunkOffsets } from '../../../probe/movie/make-tables.js'
 import { chunkOffsets } from '../../../probe/movie/sample-table.js'
@@ -6,7 +7,7 @@ import { liesHere } from '../read/movie.js'
 import { itemOffsets } from './item-offsets.js'
 import type { NewTrack } from './new-track.js'
 import { randomAccess, segmentIndex } from './segment-index.js'
-import type { OffsetTable, Replacements, Sheet } from './sheet.js'
+import { copiedBox, type OffsetTable, type Replacements, type Sheet } from './sheet.js'
 
 /** New bytes for boxes with offsets, except of replaced tracks and fragments. @param wide tables of 64 bits */
 export function offsetTables(
@@ -52,30 +53,26 @@ function chunkTable(stbl: Box | undefined, wide: ReadonlySet<Box>, into: Replace
 
 /** Offsets of `saio`: in `moov` they count from the file's first byte. */
 function auxiliaryTable(box: Box, into: Replacements): OffsetTable {
-  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
-  into.set(box, [bytes])
+  const bytes = copiedBox(box, into)
   return { box, fill: ({ mapped }) => moveAuxiliary(bytes, box, (offset) => mapped(offset) ?? offset) }
 }
 
 /** Moves each offset of a copy of `saio`; false if one does not fit. */
 export function moveAuxiliary(bytes: Buffer, { headerBytes }: Box, move: (offset: number) => number): boolean {
-  const isLong = bytes[headerBytes] === 1
+  const width = bytes[headerBytes] === 1 ? 8 : 4
   const countAt = headerBytes + 4 + ((bytes.readUInt32BE(headerBytes) & 1) === 1 ? 8 : 0)
   const count = bytes.readUInt32BE(countAt)
-  const width = isLong ? 8 : 4
   for (let row = 0, at = countAt + 4; row < count && at + width <= bytes.length; row++, at += width) {
-    const moved = move(isLong ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at))
-    if (isLong) bytes.writeBigUInt64BE(BigInt(moved), at)
-    else if (moved > 0xffff_ffff) return false
-    else bytes.writeUInt32BE(moved, at)
+    const moved = move(readUintBE(bytes, at, width))
+    if (width === 4 && moved > 0xffff_ffff) return false
+    writeUintBE(bytes, moved, at, width)
   }
   return true
 }
 
 /** The places of a dashcam's GPS blocks, with their lengths: they lie in the media data, between the packets. */
 function dashcamTable(box: Box, into: Replacements): OffsetTable {
-  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
-  into.set(box, [bytes])
+  const bytes = copiedBox(box, into)
   const fill = ({ mapped }: Sheet) => {
     for (let at = box.headerBytes + 8; at + 8 <= bytes.length; at += 8) {
       const moved = mapped(bytes.readUInt32BE(at))

@@ -4,6 +4,13 @@ import type { NewTrack } from './new-track.js'
 /** New bytes for boxes of the input; an empty list leaves the box out. */
 export type Replacements = Map<Box, readonly Buffer[]>
 
+/** A copy of a box whose bytes replace it once they are filled in. */
+export function copiedBox(box: Box, into: Replacements): Buffer {
+  const bytes = Buffer.from(box.bytes ?? Buffer.alloc(0))
+  into.set(box, [bytes])
+  return bytes
+}
+
 /** Places in an output, known after every piece is laid out. */
 export interface Sheet {
   readonly tracks: readonly NewTrack[]

@@ -1,3 +1,4 @@
+import { readUintBE, writeUintBE } from '../../../number-bytes.js'
 import { type Box, bodyOf, makeBox, makeFullBox } from '../../../probe/movie/box.js'
 
 /** One entry of an edit list. */
@@ -16,37 +17,32 @@ export const NORMAL_RATE = 0x1_0000
 export function readEdits(elst: Box | undefined): readonly Edit[] {
   const body = bodyOf(elst)
   if (body.length < 8) return []
-  const isLong = body[0] === 1
-  const rowBytes = isLong ? 20 : 12
+  const width = body[0] === 1 ? 8 : 4
+  const rowBytes = 2 * width + 4
   const count = Math.min(body.readUInt32BE(4), Math.floor((body.length - 8) / rowBytes))
   return Array.from({ length: count }, (_, row) => {
     const at = 8 + row * rowBytes
-    return isLong
-      ? {
-          duration: Number(body.readBigUInt64BE(at)),
-          mediaTick: Number(body.readBigInt64BE(at + 8)),
-          rate: body.readInt32BE(at + 16),
-        }
-      : { duration: body.readUInt32BE(at), mediaTick: body.readInt32BE(at + 4), rate: body.readInt32BE(at + 8) }
+    return {
+      duration: readUintBE(body, at, width),
+      mediaTick: width === 8 ? Number(body.readBigInt64BE(at + 8)) : body.readInt32BE(at + 4),
+      rate: body.readInt32BE(at + 2 * width),
+    }
   })
 }
 
 /** Makes `elst`, in 64 bits only if it must. */
 export function makeEdits(edits: readonly Edit[]): Buffer {
   const isLong = edits.some(({ duration, mediaTick }) => duration > 0xffff_ffff || mediaTick > 0x7fff_ffff)
-  const fields = Buffer.alloc(4 + edits.length * (isLong ? 20 : 12))
+  const width = isLong ? 8 : 4
+  const rowBytes = 2 * width + 4
+  const fields = Buffer.alloc(4 + edits.length * rowBytes)
   fields.writeUInt32BE(edits.length, 0)
   for (const [row, { duration, mediaTick, rate }] of edits.entries()) {
-    const at = 4 + row * (isLong ? 20 : 12)
-    if (isLong) {
-      fields.writeBigUInt64BE(BigInt(duration), at)
-      fields.writeBigInt64BE(BigInt(mediaTick), at + 8)
-      fields.writeInt32BE(rate, at + 16)
-    } else {
-      fields.writeUInt32BE(duration, at)
-      fields.writeInt32BE(mediaTick, at + 4)
-      fields.writeInt32BE(rate, at + 8)
-    }
+    const at = 4 + row * rowBytes
+    writeUintBE(fields, duration, at, width)
+    if (isLong) fields.writeBigInt64BE(BigInt(mediaTick), at + 8)
+    else fields.writeInt32BE(mediaTick, at + 4)
+    fields.writeInt32BE(rate, at + 2 * width)
   }
   return makeFullBox('elst', isLong ? 1 : 0, 0, fields)
 }
