@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { extendedTypeOf, parseHeader } from '../../probe/movie/parse-boxes.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** Boxes whose content is boxes and nothing else. */
@@ -29,26 +30,24 @@ async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], d
   for (let at = parent.start; at < parent.end; ) {
     const left = parent.end - at
     const head = await readAt(file, at, Math.min(32, left))
-    const short = head.length >= 4 ? head.readUInt32BE(0) : 0
     // QuickTime ends a list of user data with four zero bytes.
-    if (short === 0 && left === 4 && parent.path.endsWith('udta')) {
+    if (left === 4 && head.every((byte) => byte === 0) && parent.path.endsWith('udta')) {
       found.push({ path: `${parent.path}/end`, start: at, length: 4 })
       return true
     }
-    if (head.length < 8 || found.length > MAX_STRUCTURES || depth > DEEPEST) return false
-    const isLong = short === 1
-    if (isLong && head.length < 16) return false
-    const size = isLong ? Number(head.readBigUInt64BE(8)) : short === 0 && depth === 0 ? left : short
-    const headLength = isLong ? 16 : 8
-    if (size < headLength || size > left) return false
-    const isSigned = head.toString('hex', headLength, headLength + 16) === CREDENTIALS_TYPE
-    const type = head.toString('latin1', 4, 8)
-    const name = type === 'uuid' && isSigned && parent.path === '' ? CREDENTIALS_BOX : type
+    const header = parseHeader(head)
+    if (!header || found.length > MAX_STRUCTURES || depth > DEEPEST) return false
+    const { type, headerBytes } = header
+    // Only a box of the file itself may reach to its end.
+    const size = header.length ?? (depth === 0 ? left : 0)
+    if (size < headerBytes || size > left) return false
+    const isSigned = extendedTypeOf(header, head) === CREDENTIALS_TYPE
+    const name = isSigned && parent.path === '' ? CREDENTIALS_BOX : type
     const path = parent.path === '' ? name : `${parent.path}/${type}`
     const parts: Structure[] = []
-    const inside = { start: at + headLength, end: at + size, path }
+    const inside = { start: at + headerBytes, end: at + size, path }
     if (CONTAINERS.has(type) && (await listBoxes(file, inside, parts, depth + 1))) {
-      found.push({ path, start: at, length: headLength })
+      found.push({ path, start: at, length: headerBytes })
       // One by one: too many arguments of a call overflow the stack.
       for (const part of parts) found.push(part)
     } else found.push({ path, start: at, length: size })
