@@ -16,31 +16,11 @@ const MOST_SCANNED_BYTES = 32 * 1024 ** 2
 const PACKETS_AT_ONCE = 4096
 
 /** Packet ids with a fixed meaning (ISO/IEC 13818-1, ETSI EN 300 468, ATSC A/65). */
-const TABLES: ReadonlyMap<number, string> = new Map([
-  ...([
-    [0, 'PAT'],
-    [1, 'CAT'],
-    [2, 'TSDT'],
-    [3, 'IPMP'],
-    [0x10, 'NIT'],
-    [0x11, 'SDT'],
-    [0x12, 'EIT'],
-  ] as const),
-  ...([
-    [0x13, 'RST'],
-    [0x14, 'TDT'],
-    [0x15, 'network sync'],
-    [0x16, 'RNT'],
-    [0x1c, 'inband signalling'],
-  ] as const),
-  ...([
-    [0x1d, 'measurement'],
-    [0x1e, 'DIT'],
-    [0x1f, 'SIT'],
-    [0x1ffb, 'PSIP'],
-    [0x1fff, 'padding'],
-  ] as const),
-])
+const TABLES: Readonly<Record<number, string>> = {
+  ...{ 0: 'PAT', 1: 'CAT', 2: 'TSDT', 3: 'IPMP', 16: 'NIT', 17: 'SDT', 18: 'EIT', 19: 'RST', 20: 'TDT' },
+  ...{ 21: 'network sync', 22: 'RNT', 28: 'inband signalling', 29: 'measurement', 30: 'DIT', 31: 'SIT' },
+  ...{ 8187: 'PSIP', 8191: 'padding' },
+}
 
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
@@ -65,7 +45,7 @@ export async function transportPids(
     }
   }
   const nameOf = (pid: number, hasPayload: boolean) => {
-    const table = TABLES.get(pid)
+    const table = TABLES[pid]
     if (table !== undefined) return table
     if (programs.some(({ pmtPid }) => pmtPid === pid)) return 'PMT'
     if (streams.some(({ id }) => id === pid)) return 'stream'
