@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 import { type Box, bodyOf } from '../probe/movie/box.js'
 import { makeChunkLayout, makeDurations, makeSizes } from '../probe/movie/make-tables.js'
-import { type DurationRun, durationRuns, sampleSizes, trackChunks } from '../probe/movie/sample-table.js'
+import { runsOf, samplesOf, trackChunks } from '../probe/movie/sample-table.js'
 
 /** Bytes of a frame behind its first one, by the mode in that one (3GPP TS 26.101 and TS 26.201). */
 const AMR_MODES: Readonly<Record<string, readonly number[]>> = {
@@ -24,7 +24,7 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
   const counts: number[] = []
   const sizes: number[] = []
   const ticks: number[] = []
-  for (const sample of samplesOf(stbl)) {
+  for (const sample of samplesOf(stbl, trackChunks(stbl, null))) {
     const frames = frameSizes(await readAt(file, sample.start, sample.bytes), modes)
     // Tables can name four thousand million samples behind the end of the file.
     if (sample.bytes > 0 && frames.length === 0) return undefined
@@ -42,24 +42,6 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
   return { tables, offsets }
 }
 
-function* samplesOf(stbl: Box) {
-  const sizes = sampleSizes(stbl)
-  const durations = durationsOf(stbl)
-  let sample = 0
-  for (const { start, samples } of trackChunks(stbl, null)) {
-    let at = start
-    for (const end = sample + samples; sample < end; sample++) {
-      const bytes = (sizes?.kind === 'each' ? sizes.bytes[sample] : sizes?.bytes) ?? 0
-      yield { start: at, bytes, ticks: durations.next().value || 0 }
-      at += bytes
-    }
-  }
-}
-
-function* durationsOf(stbl: Box): Generator<number, void> {
-  for (const { count, ticks } of durationRuns(stbl)) for (let sample = 0; sample < count; sample++) yield ticks
-}
-
 function frameSizes(sample: Buffer, modes: readonly number[]): readonly number[] {
   const sizes: number[] = []
   for (let at = 0; at < sample.length; at += sizes.at(-1) as number) {
@@ -72,14 +54,4 @@ function frameSizes(sample: Buffer, modes: readonly number[]): readonly number[]
 /** Ticks of one of several frames that share a time. */
 function shareOf(ticks: number, count: number, frame: number): number {
   return Math.floor((ticks * (frame + 1)) / count) - Math.floor((ticks * frame) / count)
-}
-
-function runsOf(ticks: readonly number[]): readonly DurationRun[] {
-  const runs: { count: number; ticks: number }[] = []
-  for (const own of ticks) {
-    const last = runs.at(-1)
-    if (last?.ticks === own) last.count += 1
-    else runs.push({ count: 1, ticks: own })
-  }
-  return runs
 }

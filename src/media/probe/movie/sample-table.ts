@@ -36,6 +36,32 @@ export function durationRuns(stbl: Box | undefined): readonly DurationRun[] {
   return rows(body, 8, 4).map((at) => ({ count: body.readUInt32BE(at), ticks: body.readUInt32BE(at + 4) }))
 }
 
+/** Neighbours of equal duration in one run. */
+export function runsOf(durations: Iterable<number>): readonly DurationRun[] {
+  const runs: { count: number; ticks: number }[] = []
+  for (const ticks of durations) {
+    const last = runs.at(-1)
+    if (last?.ticks === ticks) last.count += 1
+    else runs.push({ count: 1, ticks })
+  }
+  return runs
+}
+
+/** The samples in some chunks of a track, one by one. Samples without a duration or a size have 0. */
+export function* samplesOf(stbl: Box | undefined, chunks: Iterable<SampleChunk>) {
+  const sizes = sampleSizes(stbl)
+  const clock = new SampleClock(durationRuns(stbl))
+  let sample = 0
+  for (const { start, samples } of chunks) {
+    let at = start
+    for (const end = sample + samples; sample < end; sample++) {
+      const bytes = (sizes?.kind === 'each' ? sizes.bytes[sample] : sizes?.bytes) ?? 0
+      yield { start: at, bytes, ticks: clock.advance(1) }
+      at += bytes
+    }
+  }
+}
+
 /** Reads `stsz` or `stz2`; null if the track has neither. */
 export function sampleSizes(stbl: Box | undefined): SampleSizes | null {
   const body = bodyOf(childAt(stbl, 'stsz'))

@@ -1,7 +1,7 @@
 import { uint32BE } from '../../../number-bytes.js'
 import { type Box, bodyOf, childAt, childrenOf, makeFullBox } from '../../../probe/movie/box.js'
 import { makeChunkLayout, makeChunkOffsets, makeDurations, makeSizes } from '../../../probe/movie/make-tables.js'
-import type { DurationRun } from '../../../probe/movie/sample-table.js'
+import { type DurationRun, runsOf } from '../../../probe/movie/sample-table.js'
 import { type Edit, makeEditBox, makeEdits } from '../read/edit-list.js'
 import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
@@ -94,20 +94,18 @@ function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacement
 }
 
 /** Neighbouring packets of equal duration. */
-function durationsOf({ donor, tickOf }: NewTrack): readonly DurationRun[] {
-  const { packets } = donor
+function durationsOf(track: NewTrack): readonly DurationRun[] {
+  const { tickOf } = track
+  const { packets } = track.donor
   if (packets.sizes.kind === 'uniform' && packets.count > 0) {
     const ticks = (tickOf(packets.count) - tickOf(0)) / packets.count
     if (Number.isInteger(ticks)) return [{ count: packets.count, ticks }]
   }
-  const runs: { count: number; ticks: number }[] = []
-  for (let packet = 0; packet < packets.count; packet++) {
-    const ticks = tickOf(packet + 1) - tickOf(packet)
-    const last = runs.at(-1)
-    if (last?.ticks === ticks) last.count += 1
-    else runs.push({ count: 1, ticks })
-  }
-  return runs
+  return runsOf(ticksOfPackets(track))
+}
+
+function* ticksOfPackets({ donor, tickOf }: NewTrack): Generator<number> {
+  for (let packet = 0; packet < donor.packets.count; packet++) yield tickOf(packet + 1) - tickOf(packet)
 }
 
 function makeDescription({ donor }: NewTrack, entry: SampleEntry): Buffer {

@@ -1,9 +1,8 @@
 import { bodyOf } from '../../../probe/movie/box.js'
-import { durationRuns, type SampleSizes, sampleSizes } from '../../../probe/movie/sample-table.js'
+import { sampleSizes, samplesOf } from '../../../probe/movie/sample-table.js'
 import { Column } from '../../column.js'
 import type { OldPackets } from '../../splice/old-packets.js'
 import { type FragmentRun, type Fragments, TRUN, type TrackFragment } from './fragments.js'
-import type { Track } from './movie.js'
 import { chunksOf, isFragmented, type OldTrack } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
@@ -18,8 +17,9 @@ export function readPackets(old: OldTrack, fragments: Fragments): TimedPackets |
   const sizes = inFragments ? null : sampleSizes(track.stbl)
   if (!inFragments && !sizes) return undefined
   const columns = new Columns(runs.firstTick)
-  if (sizes) readTables(track, sizes, columns)
-  else {
+  if (sizes) {
+    for (const { start, bytes, ticks } of samplesOf(track.stbl, chunksOf(track))) columns.push(start, bytes, ticks)
+  } else {
     for (const fragment of fragments.of(new Set([track.id]))) {
       for (const run of fragment.runs) if (run.bytes > 0 && !readRun(fragment, run, columns)) return undefined
     }
@@ -65,22 +65,6 @@ class Columns {
       tickOf: (packet) => this.#ticks.get(packet),
     }
   }
-}
-
-function readTables(track: Track, sizes: SampleSizes, into: Columns): void {
-  const durations = durationsOf(track)
-  for (const { start, samples } of chunksOf(track)) {
-    let at = start
-    for (let sample = 0; sample < samples; sample++) {
-      const bytes = sizes.kind === 'uniform' ? sizes.bytes : (sizes.bytes[into.count] ?? 0)
-      into.push(at, bytes, durations.next().value ?? 0)
-      at += bytes
-    }
-  }
-}
-
-function* durationsOf({ stbl }: Track): Generator<number, undefined> {
-  for (const { count, ticks } of durationRuns(stbl)) for (let left = count; left > 0; left--) yield ticks
 }
 
 /** Reads the rows of a `trun`; false if it does not begin when the one before ends. */
