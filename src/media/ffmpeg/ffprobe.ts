@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { JobFailedError } from '../../core/errors.js'
+import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { findFfprobe } from './binaries.js'
 import { startChild } from './child-process.js'
 import { ffmpegFailure } from './ffmpeg-failure.js'
@@ -60,6 +61,28 @@ export async function ffprobeLines(
   }
   await ffprobeText(path, args, onText, { signal, timeoutMs, maxChars: Number.POSITIVE_INFINITY })
   if (rest !== '') onLine(rest)
+}
+
+/** Time limit for reading all packets of a file, per byte; {@link DEFAULT_TIMEOUT_MS} are added. */
+const MS_PER_BYTE = 1 / 20_000
+
+/** Passes on a line for each packet of an audio track, as `key=value|…`. @param show what to show of it */
+export function ffprobePackets(
+  { path, readOptions = [], sizeBytes }: Pick<MediaInfo, 'path' | 'readOptions' | 'sizeBytes'>,
+  { audioIndex }: Pick<AudioStreamInfo, 'audioIndex'>,
+  show: readonly string[],
+  onLine: (line: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const args = [
+    ...readOptions,
+    '-select_streams',
+    `a:${audioIndex}`,
+    ...show,
+    '-print_format',
+    'compact=print_section=0',
+  ]
+  return ffprobeLines(path, args, onLine, { signal, timeoutMs: DEFAULT_TIMEOUT_MS + sizeBytes * MS_PER_BYTE })
 }
 
 interface TextOptions extends FfprobeOptions {

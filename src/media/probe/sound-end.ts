@@ -1,4 +1,4 @@
-import { ffprobeLines } from '../ffmpeg/ffprobe.js'
+import { ffprobePackets } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { hasGuessedTimes, LONGEST_PACKET_SEC } from './frame-times.js'
 import { isLossless } from './media-info-of.js'
@@ -13,8 +13,6 @@ const TAIL_SEC = 10
 const ROUNDING_SEC = 0.003
 /** Times of GXF are rounded to fields of pictures. This is two of them at 50 Hz. */
 const GXF_ROUNDING_SEC = 0.04
-/** A walk may take this long for each byte, and two minutes besides. */
-const MS_PER_BYTE = 1 / 20_000
 
 /**
  * The latest second of the file's clock at which the sound of a track can end. Headers state less than a decoder
@@ -54,20 +52,15 @@ async function heldSec(media: MediaInfo, stream: AudioStreamInfo, signal: AbortS
 
 /** Reads the packets of a track from a time of the file's clock on; null for all. */
 async function lastPackets(
-  { path, readOptions = [], startSec, sizeBytes }: MediaInfo,
+  media: MediaInfo,
   stream: AudioStreamInfo,
   fromSec: number | null,
   signal: AbortSignal | undefined,
 ): Promise<LastPackets> {
   const ends = new LastPackets(stream)
-  const interval = fromSec === null ? [] : ['-read_intervals', `${startSec + fromSec}%`]
-  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time']
-  await ffprobeLines(
-    path,
-    [...readOptions, ...interval, ...show, '-print_format', 'compact=print_section=0'],
-    (line) => ends.take(line),
-    { signal, timeoutMs: 120_000 + sizeBytes * MS_PER_BYTE },
-  )
+  const interval = fromSec === null ? [] : ['-read_intervals', `${media.startSec + fromSec}%`]
+  const take = (line: string) => ends.take(line)
+  await ffprobePackets(media, stream, ['-show_entries', 'packet=pts_time,duration_time', ...interval], take, signal)
   return ends
 }
 

@@ -1,6 +1,6 @@
 import { PrecheckError } from '../../core/errors.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
-import { ffprobeLines } from '../ffmpeg/ffprobe.js'
+import { ffprobePackets } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { DRIFT_STEP_SEC, DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
@@ -30,8 +30,6 @@ const OVERLAP_TOLERANCE_SEC = 0.1
 const ROUNDING_SEC = 0.002
 /** Added to the error of a timestamp: from here on, a step would become silence. */
 const ROUNDED_SEC = 0.0002
-/** A walk through a file may take this long for each byte, and two minutes besides. */
-const MS_PER_BYTE = 1 / 20_000
 /** Containers in which each packet has its own time, which two parts that were joined badly share. */
 const FREE_CLOCKS: ReadonlySet<string> = new Set(['mkv', 'webm', 'avi', 'flv'])
 /** Containers in which the next packet may be at any later time. */
@@ -58,13 +56,8 @@ export async function walkTrack(
 ): Promise<TrackWalk> {
   const drift = mayDrift(media, stream) ? new DriftTally(await frameSecOf(media, stream)) : null
   const tally = new PacketTally(jitterSec(media, stream), drift)
-  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_entries', 'packet=pts_time,duration_time,size']
-  await ffprobeLines(
-    media.path,
-    [...(media.readOptions ?? []), ...show, '-print_format', 'compact=print_section=0'],
-    (line) => tally.take(line),
-    { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
-  )
+  const take = (line: string) => tally.take(line)
+  await ffprobePackets(media, stream, ['-show_entries', 'packet=pts_time,duration_time,size'], take, signal)
   if (tally.bytes === 0) {
     throw unreadable(`Audio track ${stream.audioIndex} of ${media.path} holds no sound`, { input: media.path })
   }

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readAt } from '../../../core/read-at.js'
-import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
+import { ffprobePackets } from '../../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { klvHead } from '../structure/klv.js'
 
@@ -27,8 +27,6 @@ interface Packet {
 const JITTER_SEC = 0.0012
 /** The longest head of a packet that ffprobe's position points to: the key and length of a KLV. */
 const LONGEST_HEAD_BYTES = 25
-/** Time limit for reading a file, per byte; two minutes are added. */
-const MS_PER_BYTE = 1 / 20_000
 
 /** Finds the samples of a PCM track by the packets of ffprobe, whose CRC-32 the bytes must match. */
 export async function samplePlaces(
@@ -39,18 +37,13 @@ export async function samplePlaces(
 ): Promise<SamplePlaces> {
   const packets: Packet[] = []
   let bad: string | undefined
-  const show = ['-select_streams', `a:${stream.audioIndex}`, '-show_data_hash', 'CRC32']
-  const entries = ['-show_entries', 'packet=pts_time,size,pos,flags,data_hash:packet_side_data=side_data_type']
-  await ffprobeLines(
-    media.path,
-    [...(media.readOptions ?? []), ...show, ...entries, '-print_format', 'compact=print_section=0'],
-    (line) => {
-      const packet = packetOf(line)
-      if (packet) packets.push(packet)
-      else if (line !== '') bad ??= line
-    },
-    { signal, timeoutMs: 120_000 + media.sizeBytes * MS_PER_BYTE },
-  )
+  const entries = 'packet=pts_time,size,pos,flags,data_hash:packet_side_data=side_data_type'
+  const take = (line: string) => {
+    const packet = packetOf(line)
+    if (packet) packets.push(packet)
+    else if (line !== '') bad ??= line
+  }
+  await ffprobePackets(media, stream, ['-show_entries', entries, '-show_data_hash', 'CRC32'], take, signal)
   if (bad !== undefined) return unknown('one of its packets is cut by an edit list, or has no place in the file')
   if (packets.length === 0) return unknown('it has no packets')
   const clock = clockFault(packets, stream)
