@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { OPUS_RATE, opusSamples, preSkipOf } from '../splice/opus-samples.js'
-import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
+import { blockSize, blockSizes, samplesOfBlocks, startsFrom } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
 import { lacingOf, MOST_SEGMENTS, type OggPage, oggBody, oggPages } from './ogg-pages.js'
 
@@ -136,8 +136,7 @@ async function listPackets(
 
 /** Sample at which each packet begins, and the end of the last, if all play one after another. */
 function clockOf(samples: readonly number[], pages: readonly PagePackets[]): readonly number[] | string {
-  const starts = [0]
-  for (const [packet, count] of samples.entries()) starts.push((starts[packet] as number) + count)
+  const starts = startsFrom(0, samples)
   const [first] = pages
   const isAlone = !first || (first.flags & ENDS) !== 0
   const begin = isAlone ? 0 : Number(first.granule) - (starts[first.to] as number)

@@ -5,7 +5,7 @@ import type { Coding, Joint, NewCoding } from './coding.js'
 import { isJoinable, OPUS_HEAD_BYTES, opusSamples } from './opus-samples.js'
 import { encodeSound, oldPackets, type PacketKind, type Part, type PartJob } from './part-job.js'
 import { isSameCoding, packetSamples, settingsLike } from './same-coding.js'
-import { openSide } from './side-packets.js'
+import { closedOnError, openSide } from './side-packets.js'
 import { NoSplice, type SpliceJob } from './splice-job.js'
 import { LEAD_PACKETS, MOST_MOVES, type PacketSpan, ROUNDING_SEC, statedSample, TAIL_PACKETS } from './splice-ranges.js'
 
@@ -83,7 +83,7 @@ async function encode(part: PartJob, old: Coding, primingSamples: number): Promi
   const range = [old.startOf(first) + primingSamples, (last - first + 1) * samples] as const
   const run = await encodeSound(part, range, like, [{ path, skipSamples: 0 }])
   const { entry, count, read, close } = await openSide(path, media.path)
-  try {
+  return closedOnError(close, async () => {
     if (count <= last - first) throw new NoSplice('the encoder gave too few packets')
     const made: Coding = {
       ...{ first, end: first + count, startOf: old.startOf },
@@ -94,10 +94,7 @@ async function encode(part: PartJob, old: Coding, primingSamples: number): Promi
       throw new NoSplice("the encoder's settings differ from those of the track")
     }
     return { made, ...jointsOf(span, track.packets.count), runs: [run], close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
 
 /** The places at both ends of a span, and outward from there. */

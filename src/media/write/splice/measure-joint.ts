@@ -38,17 +38,19 @@ export function jointHolds(joined: readonly Sound[], coded: readonly Sound[], wa
 
 /** False if a decoder that was set up for the old packets plays the new ones at another level. */
 function hasSameLevel(one: readonly Sound[], other: readonly Sound[]): boolean {
-  const [made, meant] = [one, other].map((sounds) => sounds.reduce((sum, sound) => sum + powerOf(sound), 0)) as [
-    number,
-    number,
-  ]
+  const levelOf = (sounds: readonly Sound[]) => sounds.reduce((sum, sound) => sum + powerOf(sound), 0)
+  const [made, meant] = [levelOf(one), levelOf(other)]
   return made <= MOST_TIMES_LEVEL * meant + INAUDIBLE && meant <= MOST_TIMES_LEVEL * made + INAUDIBLE
 }
 
 function powerOf(sound: Sound): number {
+  return energyOf(sound) / Math.max(1, sound.length)
+}
+
+function energyOf(sound: Sound): number {
   let sum = 0
   for (let place = 0; place < sound.length; place++) sum += (sound[place] as number) ** 2
-  return sum / Math.max(1, sound.length)
+  return sum
 }
 
 /**
@@ -59,10 +61,8 @@ function powerOf(sound: Sound): number {
  * @param hay mono, with `reach` samples before and after the expected place
  */
 export function placeOf(needle: Sound, hay: Sound, reach: number): number | null {
-  let power = 0
-  for (let place = 0; place < needle.length; place++) power += (needle[place] as number) ** 2
   // Silence fits everywhere.
-  if (power / Math.max(1, needle.length) < INAUDIBLE) return 0
+  if (powerOf(needle) < INAUDIBLE) return 0
   let best = 0
   let least = Number.POSITIVE_INFINITY
   for (let lag = -reach; lag <= reach; lag++) {
@@ -75,7 +75,7 @@ export function placeOf(needle: Sound, hay: Sound, reach: number): number | null
       best = lag
     }
   }
-  return least < LEAST_LIKENESS * power ? best : null
+  return least < LEAST_LIKENESS * energyOf(needle) ? best : null
 }
 
 /** Share of a sound by which its two decodings may differ: noise that a decoder makes up itself differs each time. */

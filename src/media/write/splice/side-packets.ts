@@ -22,6 +22,16 @@ export interface SidePackets {
   readonly close: () => Promise<void>
 }
 
+/** The result of a step, which closes a side file if it fails. */
+export async function closedOnError<T>(close: SidePackets['close'], step: () => T | Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
 /** Opens the only track of a side file. @param input for errors */
 export async function openSide(path: string, input: string): Promise<SidePackets> {
   const file = await open(path, 'r')
@@ -29,7 +39,7 @@ export async function openSide(path: string, input: string): Promise<SidePackets
     await file.close()
     await rm(path, { force: true })
   }
-  try {
+  return closedOnError(close, async () => {
     const { size } = await file.stat()
     const { tracks, blocks } = await readMatroska(path, size)
     const [entry] = tracks
@@ -46,8 +56,5 @@ export async function openSide(path: string, input: string): Promise<SidePackets
       return read
     }
     return { entry, count: packets.count, read, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }

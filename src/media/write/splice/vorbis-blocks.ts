@@ -33,6 +33,13 @@ export function samplesOfBlocks(sizes: readonly number[]): readonly number[] {
   return sizes.map((size, place) => (place === 0 ? 0 : (size + (sizes[place - 1] as number)) / 4))
 }
 
+/** Start of each of some packets that follow each other, and the end of the last. @param sample at which the first starts */
+export function startsFrom(sample: number, lengths: readonly number[]): readonly number[] {
+  const starts = [sample]
+  for (const [place, length] of lengths.entries()) starts.push((starts[place] as number) + length)
+  return starts
+}
+
 /** Samples between a block's middle and the place at which it gives way to the next. */
 export function edgeSamples(size: number): number {
   return size / 4

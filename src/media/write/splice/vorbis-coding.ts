@@ -2,16 +2,9 @@ import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { type Coding, packetAt } from './coding.js'
 import { encodeSound, type PartJob } from './part-job.js'
 import { isSameCoding } from './same-coding.js'
-import { openSide, type SidePackets } from './side-packets.js'
+import { closedOnError, openSide, type SidePackets } from './side-packets.js'
 import { NoSplice } from './splice-job.js'
-import { type BlockSizes, blockSize, commonJoints, edgeSamples, samplesOfBlocks } from './vorbis-blocks.js'
-
-/** New packets of Vorbis with the side file that holds them. */
-interface VorbisCoding {
-  readonly made: Coding
-  readonly run: readonly string[]
-  readonly close: () => Promise<void>
-}
+import { type BlockSizes, blockSize, commonJoints, edgeSamples, samplesOfBlocks, startsFrom } from './vorbis-blocks.js'
 
 /** Encodes samples of the clock. The first block has its middle at the first sample. */
 export async function encodeVorbis(
@@ -19,20 +12,18 @@ export async function encodeVorbis(
   sizes: BlockSizes,
   encoding: AudioEncoding,
   [fromSample, toSample]: readonly [number, number],
-): Promise<VorbisCoding> {
+) {
   const { media, scratch } = part.job
   const path = scratch()
   const run = await encodeSound(part, [fromSample, toSample - fromSample], encoding, [{ path, skipSamples: 0 }])
   const side = await openSide(path, media.path)
-  try {
+  const made = await closedOnError(side.close, () => {
     if (!isSameCoding({ entry: part.head.entry, packet: undefined }, { entry: side.entry, packet: undefined })) {
       throw new NoSplice("the encoder's settings differ from those of the track")
     }
-    return { made: await codingOf(side, sizes, fromSample), run, close: side.close }
-  } catch (error) {
-    await side.close()
-    throw error
-  }
+    return codingOf(side, sizes, fromSample)
+  })
+  return { made, run, close: side.close }
 }
 
 /** Packets read at a time: a part can be long. */
@@ -44,11 +35,7 @@ async function codingOf({ count, read }: SidePackets, sizes: BlockSizes, fromSam
     const packets = await read(packet, Math.min(count, packet + AT_ONCE))
     known.push(...packets.map(([head = 0]) => blockSize(head, sizes)))
   }
-  let at = fromSample
-  const starts = [...samplesOfBlocks(known), 0].map((length) => {
-    at += length
-    return at - length
-  })
+  const starts = startsFrom(fromSample, samplesOfBlocks(known))
   return { first: 0, end: count, startOf: (packet) => starts[packet] as number, read }
 }
 
@@ -79,10 +66,8 @@ export async function bestStart(
   for (const { path, skipSamples } of files) {
     const side = await openSide(path, media.path)
     try {
-      counts.push(
-        (await commonJoints(old, await codingOf(side, sizes, base + skipSamples), sizes, [fromSample, toSample]))
-          .length,
-      )
+      const made = await codingOf(side, sizes, base + skipSamples)
+      counts.push((await commonJoints(old, made, sizes, [fromSample, toSample])).length)
     } finally {
       await side.close()
     }

@@ -3,9 +3,10 @@ import { readAt } from '../../../core/read-at.js'
 import { type Coding, type NewCoding, packetAt } from './coding.js'
 import type { VorbisHeaders } from './old-packets.js'
 import { oldPackets, type PacketKind, type Part, type PartJob } from './part-job.js'
+import { closedOnError } from './side-packets.js'
 import { NoSplice, type SpliceJob } from './splice-job.js'
 import { MOST_MOVES, type PacketSpan, ROUNDING_SEC, statedPacketAt, statedSample } from './splice-ranges.js'
-import { type BlockSizes, blockSize, blockSizes, commonJoints, samplesOfBlocks } from './vorbis-blocks.js'
+import { type BlockSizes, blockSize, blockSizes, commonJoints, samplesOfBlocks, startsFrom } from './vorbis-blocks.js'
 import { bestStart, encodeVorbis } from './vorbis-coding.js'
 
 /** Long blocks before a span, from which on new ones are looked for that lie like the old ones. */
@@ -72,11 +73,8 @@ async function startsOf(
   const lengths = first === 0 ? samplesOfBlocks(known) : samplesOfBlocks(known).slice(1)
   // Some containers give the first packet of a track a length of its own.
   const anchor = Math.min(Math.max(1, first), end - 1)
-  let at = statedSample(job, anchor) - lengths.slice(0, anchor - first).reduce((sum, length) => sum + length, 0)
-  return [...lengths, 0].map((length) => {
-    at += length
-    return at - length
-  })
+  const untilAnchor = lengths.slice(0, anchor - first).reduce((sum, length) => sum + length, 0)
+  return startsFrom(statedSample(job, anchor) - untilAnchor, lengths)
 }
 
 function requireSteadyClock(job: SpliceJob, startOf: (packet: number) => number, first: number, end: number): void {
@@ -95,7 +93,7 @@ async function encode(part: PartJob, old: Coding, sizes: BlockSizes): Promise<Ne
   const fromSample = old.first === 0 ? old.startOf(0) : await bestStart(part, old, { sizes, encoding: like }, before)
   const range = [fromSample, old.startOf(old.end) + BEHIND_STEPS * step] as const
   const { made, run, close } = await encodeVorbis(part, sizes, like, range)
-  try {
+  return closedOnError(close, async () => {
     const left = await commonJoints(old, made, sizes, before)
     const changedEnd = old.startOf(span.to + 1)
     const right = await commonJoints(old, made, sizes, [changedEnd, changedEnd + MEET_STEPS * step])
@@ -107,8 +105,5 @@ async function encode(part: PartJob, old: Coding, sizes: BlockSizes): Promise<Ne
       atStart: old.first === 0 ? { old: 0, made: 0 } : null,
       atEnd: isAtEnd ? { old: old.end, made: packetAt(made, old.startOf(old.end) - 1) + 1 } : null,
     }
-  } catch (error) {
-    await close()
-    throw error
-  }
+  })
 }
