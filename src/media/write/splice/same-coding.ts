@@ -34,76 +34,61 @@ interface CodedPacket {
 /** True if a decoder that was set up for one packet decodes the other. */
 export function isSameCoding(one: CodedPacket, other: CodedPacket): boolean {
   if (one.entry.codecId !== other.entry.codecId || one.entry.sampleRate !== other.entry.sampleRate) return false
-  switch (one.entry.codecId) {
+  const [old, made] = [codingOf(one), codingOf(other)]
+  return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
+}
+
+/** The facts on which a decoder depends; null if they are not known. */
+function codingOf({ entry: { codecId, codecPrivate }, packet }: CodedPacket): unknown {
+  switch (codecId) {
     case 'A_AAC':
-      return isSameAac(one.entry.codecPrivate, other.entry.codecPrivate)
+      return readAac(codecPrivate)
     case 'A_OPUS':
-      return isSameOpus(one.entry.codecPrivate, other.entry.codecPrivate)
+      return readOpus(codecPrivate)
     case 'A_VORBIS':
-      return isSameVorbis(one.entry.codecPrivate, other.entry.codecPrivate)
+      return readVorbis(codecPrivate)
     case 'A_AC3':
-      return isSameAc3(one.packet, other.packet)
+      return readAc3(packet)
     case 'A_EAC3':
-      return isSameEac3(one.packet, other.packet)
+      return readEac3(packet)
     case 'A_MPEG/L3':
-      return isSameLayerThree(one.packet, other.packet)
+      return readLayerThree(packet)
     default:
-      return false
+      return null
   }
 }
 
 /** Object type, rate, channels and frame length fill 16 bits. Bits behind them state that there is no SBR. */
-function isSameAac(one: Buffer | null, other: Buffer | null): boolean {
-  return one !== null && other !== null && one.length >= 2 && one.subarray(0, 2).equals(other.subarray(0, 2))
+function readAac(header: Buffer | null) {
+  return header && header.length >= 2 ? header.readUInt16BE(0) : null
 }
 
 const OPUS_CHANNELS_AT = 9
 const OPUS_GAIN_AT = 16
 
 /** Channels, gain and mapping (RFC 7845, 5.1). The lead-in is stated once for all packets. */
-function isSameOpus(one: Buffer | null, other: Buffer | null): boolean {
-  if (one === null || other === null || one.length <= OPUS_GAIN_AT) return false
-  return (
-    one[OPUS_CHANNELS_AT] === other[OPUS_CHANNELS_AT] && one.subarray(OPUS_GAIN_AT).equals(other.subarray(OPUS_GAIN_AT))
-  )
+function readOpus(header: Buffer | null) {
+  if (!header || header.length <= OPUS_GAIN_AT) return null
+  return [header[OPUS_CHANNELS_AT], header.toString('hex', OPUS_GAIN_AT)]
 }
 
 const VORBIS_RATES_AT = 16
 const VORBIS_BLOCKS_AT = 28
 
 /** Channels, sample rate, sizes of blocks, and the whole set-up. A header also states bit rates, which decode nothing. */
-function isSameVorbis(one: Buffer | null, other: Buffer | null): boolean {
-  const [old, made] = [one, other].map((header) => {
-    const [id, , setUp] = (header && xiphPackets(header)) ?? []
-    if (!id || !setUp) return null
-    return Buffer.concat([id.subarray(0, VORBIS_RATES_AT), id.subarray(VORBIS_BLOCKS_AT), setUp])
-  })
-  return old !== null && old !== undefined && made !== null && made !== undefined && old.equals(made)
+function readVorbis(header: Buffer | null) {
+  const [id, , setUp] = (header && xiphPackets(header)) ?? []
+  if (!id || !setUp) return null
+  return [id.subarray(0, VORBIS_RATES_AT), id.subarray(VORBIS_BLOCKS_AT), setUp].map((part) => part.toString('hex'))
 }
 
 /** Version, layer, sample rate, and one or two channels. Each packet states its own bit rate and kind of stereo. */
-function isSameLayerThree(one: Buffer | undefined, other: Buffer | undefined): boolean {
-  const [old, made] = [one, other].map((packet) => {
-    if (!packet || packet.length < 4) return null
-    return [(packet[1] as number) & 0x1e, (packet[2] as number) & 0x0c, (packet[3] as number) >> 6 === 3].join()
-  })
-  return old !== null && old === made
+function readLayerThree(packet: Buffer | undefined) {
+  if (!packet || packet.length < 4) return null
+  return [(packet[1] as number) & 0x1e, (packet[2] as number) & 0x0c, (packet[3] as number) >> 6 === 3]
 }
 
-/** Everything from the sample rate to the loudness of dialogue, but the bit rate. */
-const isSameAc3 = hasSame(readAc3)
-/** Length of a frame must be the packet: others hold further streams, such as those of Atmos. */
-const isSameEac3 = hasSame(readEac3)
-
-/** Compares the facts that two packets state. */
-function hasSame(read: (packet: Buffer | undefined) => object | null) {
-  return (one: Buffer | undefined, other: Buffer | undefined): boolean => {
-    const [old, made] = [read(one), read(other)]
-    return old !== null && made !== null && JSON.stringify(old) === JSON.stringify(made)
-  }
-}
-
-/** Reads the header of an AC-3 frame (ATSC A/52, 5.3). */
+/** Everything from the sample rate to the loudness of dialogue, but the bit rate (ATSC A/52, 5.3). */
 function readAc3(packet: Buffer | undefined) {
   if (!packet || packet.length < 12 || packet.readUInt16BE(0) !== 0x0b77) return null
   const bits = new Bits(packet, 32)
@@ -118,7 +103,7 @@ function readAc3(packet: Buffer | undefined) {
   return { rate, version, mode, centerMix, surroundMix, surroundMode, lfe: bits.take(1), dialogue: bits.take(5) }
 }
 
-/** Reads the header of an E-AC-3 frame (ATSC A/52, annex E); null if the packet holds more than one frame. */
+/** The same (ATSC A/52, annex E); null if the packet holds further streams, such as those of Atmos. */
 function readEac3(packet: Buffer | undefined) {
   if (!packet || packet.length < 8 || packet.readUInt16BE(0) !== 0x0b77) return null
   const bits = new Bits(packet, 16)
