@@ -1,9 +1,8 @@
-import { throwIfAborted } from '../../core/abort.js'
 import type { PcmFormat } from '../pcm/pcm.js'
-import { readPcmParts } from '../pcm/pcm-file.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
+import { pairedParts } from './paired-parts.js'
 
 /** How much regenerated audio differs from the voice that was sent. */
 export interface SoundChange {
@@ -69,32 +68,18 @@ async function* changedWindows(
   alignment: VoiceAlignment,
   { ranges, share, signal }: SoundChangeOptions,
 ): AsyncGenerator<ChangedWindow> {
-  const { sampleRate, channels } = cut
-  const { pcm, startSample } = alignment.regenerated
-  const own = ranges.flatMap((range) => partsOf(range, PART_WINDOWS * Math.round(WINDOW_SEC * sampleRate)))
-  const shift = startSample + alignment.lagSamples
-  const before = readPcmParts(cut.pcm, own)
-  const after = readPcmParts(
-    pcm,
-    own.map((part) => ({ startSample: part.startSample + shift, endSample: part.endSample + shift })),
-  )
-  const windowValues = Math.round(WINDOW_SEC * sampleRate) * channels
-  try {
-    for await (const part of before) {
-      throwIfAborted(signal)
-      const next = await after.next()
-      if (next.done) break
-      const [was, is] = [windowOf(part, cut.pcm.format), windowOf(next.value, pcm.format)]
-      for (let at = 0; at < was.values.length; at += windowValues) {
-        const end = Math.min(at + windowValues, was.values.length)
-        const { power, mixedPower, differencePower } = compare({ was, is, share }, at, end)
-        if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
-        const fallDb = 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
-        yield { frames: (end - at) / channels, fallDb }
-      }
+  const windowFrames = Math.round(WINDOW_SEC * cut.sampleRate)
+  const own = ranges.flatMap((range) => partsOf(range, PART_WINDOWS * windowFrames))
+  const windowValues = windowFrames * cut.channels
+  for await (const [before, after] of pairedParts(cut, alignment, own, signal)) {
+    const [was, is] = [windowOf(before, cut.pcm.format), windowOf(after, alignment.regenerated.pcm.format)]
+    for (let at = 0; at < was.values.length; at += windowValues) {
+      const end = Math.min(at + windowValues, was.values.length)
+      const { power, mixedPower, differencePower } = compare({ was, is, share }, at, end)
+      if (differencePower <= Math.max(LEAST_POWER, LEAST_SHARE * power)) continue
+      const fallDb = 10 * Math.log10((power + LEAST_POWER) / (mixedPower + LEAST_POWER))
+      yield { frames: (end - at) / cut.channels, fallDb }
     }
-  } finally {
-    await after.return(undefined)
   }
 }
 

@@ -1,9 +1,8 @@
-import { throwIfAborted } from '../../core/abort.js'
 import type { PcmFormat } from '../pcm/pcm.js'
-import { readPcmParts } from '../pcm/pcm-file.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
+import { pairedParts } from './paired-parts.js'
 
 /** The first channel of a voice and of its output, of one length and in place; full scale 1. Valid until the next pair. */
 interface SoundPair {
@@ -22,30 +21,17 @@ interface SoundPairsOptions {
 /** Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays. */
 export async function* soundPairs(
   cut: VoiceCut,
-  { regenerated: { pcm, startSample }, lagSamples }: VoiceAlignment,
+  alignment: VoiceAlignment,
   { ranges, share, signal }: SoundPairsOptions,
 ): AsyncGenerator<SoundPair> {
-  const shift = startSample + lagSamples
-  const shifted = ranges.map((range) => ({
-    startSample: range.startSample + shift,
-    endSample: range.endSample + shift,
-  }))
-  const regenerated = readPcmParts(pcm, shifted)
   const longest = Math.max(0, ...ranges.map((range) => range.endSample - range.startSample))
   const room = { before: new Float32Array(longest), after: new Float32Array(longest) }
-  try {
-    for await (const part of readPcmParts(cut.pcm, ranges)) {
-      throwIfAborted(signal)
-      const next = await regenerated.next()
-      if (next.done) return
-      const before = firstChannel(part, cut.pcm.format, room.before)
-      const after = firstChannel(next.value, pcm.format, room.after)
-      // A callback makes garbage for each sample.
-      for (let i = 0; i < after.length; i++) after[i] = share * (after[i] ?? 0) + (1 - share) * (before[i] ?? 0)
-      yield { before, after }
-    }
-  } finally {
-    await regenerated.return(undefined)
+  for await (const [was, is] of pairedParts(cut, alignment, ranges, signal)) {
+    const before = firstChannel(was, cut.pcm.format, room.before)
+    const after = firstChannel(is, alignment.regenerated.pcm.format, room.after)
+    // A callback makes garbage for each sample.
+    for (let i = 0; i < after.length; i++) after[i] = share * (after[i] ?? 0) + (1 - share) * (before[i] ?? 0)
+    yield { before, after }
   }
 }
 
