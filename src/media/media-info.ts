@@ -160,7 +160,17 @@ export function isSoundField({ channelLayout }: Pick<AudioStreamInfo, 'channelLa
   return channelLayout?.startsWith('ambisonic') ?? false
 }
 
-/** The first moving picture; undefined for sound alone. A cover does not count. */
+/** True for a cover picture. */
+export function isCover(stream: StreamInfo): boolean {
+  return stream.kind === 'video' && stream.isCover
+}
+
+/** True for a moving picture. A cover does not count. */
+export function isFilm(stream: StreamInfo): stream is VideoStreamInfo {
+  return stream.kind === 'video' && !stream.isCover
+}
+
+/** The first moving picture; undefined for sound alone. */
 export function pictureOf(media: MediaInfo): VideoStreamInfo | undefined {
-  return media.streams.find((stream): stream is VideoStreamInfo => stream.kind === 'video' && !stream.isCover)
+  return media.streams.find(isFilm)
 }

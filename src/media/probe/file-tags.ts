@@ -1,4 +1,4 @@
-import type { MediaInfo, StreamInfo } from '../media-info.js'
+import { isCover, type MediaInfo, type StreamInfo } from '../media-info.js'
 
 type TaggedFile = Pick<MediaInfo, 'tags' | 'streams'>
 
@@ -32,5 +32,5 @@ export function isOgg(container: string): boolean {
 }
 
 function commented(streams: readonly StreamInfo[]): readonly StreamInfo[] {
-  return streams.filter((stream) => !(stream.kind === 'video' && stream.isCover))
+  return streams.filter((stream) => !isCover(stream))
 }

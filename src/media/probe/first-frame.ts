@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ffprobe } from '../ffmpeg/ffprobe.js'
-import type { MediaInfo } from '../media-info.js'
+import { isCover, type MediaInfo } from '../media-info.js'
 
 /** A page holds 255 packets at most. At 8 kHz they last 33 s, with the longest blocks that are in use. */
 const LONGEST_PAGE_SEC = 40
@@ -29,7 +29,7 @@ export async function onSound(media: MediaInfo): Promise<MediaInfo> {
  * doubles its rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
  */
 export async function behindLeadIn(media: MediaInfo): Promise<MediaInfo> {
-  const [sound, other] = media.streams.filter((stream) => stream.kind !== 'video' || !stream.isCover)
+  const [sound, other] = media.streams.filter((stream) => !isCover(stream))
   if (sound?.kind !== 'audio' || other || !sound.profile?.startsWith('HE-AAC') || !sound.startSec) return media
   const startSec = await firstFrameSec(media, sound, SOME_PACKETS)
   return startSec <= sound.startSec ? media : beginning(media, sound, startSec)

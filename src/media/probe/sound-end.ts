@@ -1,5 +1,5 @@
 import { ffprobePackets } from '../ffmpeg/ffprobe.js'
-import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { type AudioStreamInfo, isCover, type MediaInfo } from '../media-info.js'
 import { hasGuessedTimes, LONGEST_PACKET_SEC } from './frame-times.js'
 import { isLossless } from './media-info-of.js'
 
@@ -28,7 +28,7 @@ export async function soundEndSec(
   signal: AbortSignal | undefined,
 ): Promise<number | null> {
   const { container, durationSec } = media
-  const isAlone = media.streams.every((own) => own.index === stream.index || (own.kind === 'video' && own.isCover))
+  const isAlone = media.streams.every((own) => own.index === stream.index || isCover(own))
   if (durationSec !== null && isAlone && EXACT.has(container) && isLossless(stream.codec)) return durationSec
   if (hasGuessedTimes(media, stream)) return (await heldSec(media, stream, signal)) ?? durationSec
   // A seek fails in some files, which are read from the start.

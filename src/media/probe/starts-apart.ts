@@ -1,5 +1,5 @@
 import { PrecheckError } from '../../core/errors.js'
-import type { MediaInfo, StreamInfo } from '../media-info.js'
+import { isFilm, type MediaInfo, type StreamInfo } from '../media-info.js'
 
 /** No recording begins its sound a day before its pictures. */
 const MOST_APART_SEC = 24 * 3600
@@ -10,7 +10,7 @@ const MOST_APART_SEC = 24 * 3600
  */
 export function startsApart(path: string, { streams }: MediaInfo): PrecheckError | undefined {
   const starts = streams
-    .filter((stream) => stream.kind === 'audio' || (stream.kind === 'video' && !stream.isCover))
+    .filter((stream) => stream.kind === 'audio' || isFilm(stream))
     .flatMap((stream) => (stream.startSec === null ? [] : [{ stream, startSec: stream.startSec }]))
     .sort((a, b) => a.startSec - b.startSec)
   const [first, last] = [starts[0], starts.at(-1)]

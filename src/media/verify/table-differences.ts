@@ -1,4 +1,4 @@
-import type { MediaInfo, StreamInfo } from '../media-info.js'
+import { isFilm, type MediaInfo, type StreamInfo } from '../media-info.js'
 import { isMatroska } from '../probe/container-kind.js'
 import { isOgg } from '../probe/file-tags.js'
 import { isLossless } from '../probe/media-info-of.js'
@@ -60,7 +60,7 @@ function startMoved(plan: MuxPlan, stream: WrittenStream, output: MediaInfo): bo
   const anchor = anchorShiftSec(plan, output)
   const made = matchStreams(plan, output).get(stream)
   if (anchor === null || made?.startSec == null || input.startSec === null || fate !== 'copied') return false
-  if (input.kind !== 'audio' && (input.kind !== 'video' || input.isCover)) return false
+  if (input.kind !== 'audio' && !isFilm(input)) return false
   const movedSec = made.startSec - input.startSec - anchor
   const { earlySec, lateSec } = startTolerance(plan, input)
   return movedSec < -earlySec || movedSec > lateSec
@@ -77,7 +77,7 @@ function startTolerance({ media, container }: MuxPlan, { kind, codec }: StreamIn
 /** Seconds by which the output is later, by its first copied video, else audio; null if none was copied. */
 export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null {
   const copied = plan.streams.filter(({ fate }) => fate === 'copied')
-  const film = copied.find(({ input }) => input.kind === 'video' && !input.isCover)
+  const film = copied.find(({ input }) => isFilm(input))
   const anchor = film ?? copied.find(({ input }) => input.kind === 'audio' && statesStart(plan, input))
   const made = anchor && matchStreams(plan, output).get(anchor)
   return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec

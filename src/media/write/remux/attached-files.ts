@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
-import type { StreamInfo } from '../../media-info.js'
+import { isCover } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Place of attached files between extraction and attaching. */
@@ -75,8 +75,4 @@ function extractCommand({ media }: MuxPlan, streams: readonly PlannedStream[], p
         options: ['-map', `0:${stream.input.index}`, '-c', 'copy', '-frames:v', '1', '-f', 'data'],
       })),
   }
-}
-
-function isCover(stream: StreamInfo): boolean {
-  return stream.kind === 'video' && stream.isCover
 }

@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { FfmpegCommand, FfmpegInput } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
+import { isFilm } from '../../media-info.js'
 import { FILE_CLOCK_INPUT_OPTIONS } from '../../pcm/file-clock.js'
 import type { PcmFormat } from '../../pcm/pcm.js'
 import { rawInputOptions } from '../../pcm/raw-input.js'
@@ -156,7 +157,7 @@ export function clockMoveSec(plan: MuxPlan): number {
 
 /** True if the lead-in of an encoder would lie behind zero and be heard. Pictures and chapters must keep their times. */
 function beginsWithLeadIn({ media, container, profile, streams }: MuxPlan): boolean {
-  const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && input.kind === 'video' && !input.isCover)
+  const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && isFilm(input))
   const isMovable = !hasPicture && media.chapters.length === 0 && media.container !== container
   return isMovable && media.startSec > 0 && profile.priming === 'signalled'
 }

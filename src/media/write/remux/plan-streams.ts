@@ -1,5 +1,5 @@
 import { PrecheckError, UsageError } from '../../../core/errors.js'
-import { type AudioStreamInfo, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
+import { type AudioStreamInfo, isCover, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from '../encode/audio-encoding.js'
 import { hasTrackMark } from './mend/track-mark.js'
@@ -156,8 +156,7 @@ function inTargetOrder(
   { covers }: ContainerProfile,
   { addTrack, replaced }: MuxOptions,
 ): readonly Placed[] {
-  const isFile = (stream: StreamInfo) =>
-    covers === 'attached' && (stream.kind === 'attachment' || (stream.kind === 'video' && stream.isCover))
+  const isFile = (stream: StreamInfo) => covers === 'attached' && (stream.kind === 'attachment' || isCover(stream))
   const old = (input: StreamInfo): Placed => ({ input, isAdded: false })
   const added = streams.flatMap((input): readonly Placed[] =>
     addTrack && input.kind === 'audio' && replaced.includes(input.audioIndex) ? [{ input, isAdded: true }] : [],

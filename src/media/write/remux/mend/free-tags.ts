@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { isCover } from '../../../media-info.js'
 import { makeBox, makeFullBox } from '../../../probe/movie/box.js'
 import { fileBoxes, type MovieBox, tableBody } from '../../../probe/movie/movie-boxes.js'
 import { WRAPPING_TAGS } from '../mux-losses.js'
@@ -56,7 +57,7 @@ export async function writeFreeTags(output: TaggedOutput, partPath: string): Pro
 function isKeyed({ media, profile, streams }: TaggedOutput): boolean {
   const names = freeNames({ media, streams })
   if (names.length === 0 || !WITH_LIST.has(profile.muxer)) return names.length > 0
-  const hasCover = streams.some(({ fate, input }) => fate !== 'dropped' && input.kind === 'video' && input.isCover)
+  const hasCover = streams.some(({ fate, input }) => fate !== 'dropped' && isCover(input))
   return !hasCover && names.some((name) => CAMERA_KEY.test(name))
 }
 

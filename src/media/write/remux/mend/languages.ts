@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { isCover } from '../../../media-info.js'
 import { movieTables } from '../../../probe/movie/movie-boxes.js'
 import type { MuxPlan } from '../mux-plan.js'
 
@@ -57,7 +58,7 @@ function oneCode(language: string): string {
  */
 export async function writeQuickTimeLanguages(plan: MuxPlan, partPath: string): Promise<void> {
   const languages = plan.streams
-    .filter(({ fate, input }) => fate !== 'dropped' && !(input.kind === 'video' && input.isCover))
+    .filter(({ fate, input }) => fate !== 'dropped' && !isCover(input))
     .map(({ input }) => input.language)
   await using file = await open(partPath, 'r+')
   for await (const { box, track } of movieTables(file, (await file.stat()).size)) {
