@@ -6,7 +6,7 @@ import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { formatTime } from '../../core/time.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
-import { type FfmpegCommand, type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
+import { type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'
 import { soundless, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockedInput } from '../pcm/file-clock.js'
@@ -74,9 +74,14 @@ async function isOfFile(error: unknown, { path }: MediaInfo, signal: AbortSignal
 async function writeCuts(media: MediaInfo, cuts: readonly PlannedCut[], options: CutOptions): Promise<void> {
   const readings = cutReadings(cuts)
   const shared = readings.find((own) => sharesReading(media, own))
+  const { beside, ...run } = options
   for (const own of readings) {
-    const { command, options: reading } = readingOf(media, own, own === shared ? options : { ...options, beside: null })
-    await runFfmpeg(command, reading)
+    const command = cutCommand(media, own)
+    const { outputs = [], ...readers } = (own === shared ? beside : null) ?? {}
+    await runFfmpeg(
+      { ...command, outputs: [...command.outputs, ...outputs] },
+      { ...run, ...readers, input: media.path },
+    )
   }
 }
 
@@ -100,20 +105,6 @@ function notASound({ path }: MediaInfo, { stream, request }: PlannedCut, { sampl
     input: path,
     remedies: ['Export the sound again as integers, such as PCM of 24 bits, and listen to this place.'],
   })
-}
-
-interface Reading {
-  readonly command: FfmpegCommand
-  readonly options: FfmpegRunOptions
-}
-
-function readingOf(media: MediaInfo, cuts: readonly PlannedCut[], { beside, ...options }: CutOptions): Reading {
-  const { outputs = [], takeStderrLine, onFactLine } = beside ?? {}
-  const command = cutCommand(media, cuts)
-  return {
-    command: { ...command, outputs: [...command.outputs, ...outputs] },
-    options: { ...options, takeStderrLine, onFactLine, input: media.path },
-  }
 }
 
 async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSignal | undefined): Promise<VoiceCut> {
