@@ -85,16 +85,16 @@ export function ffprobePackets(
   return ffprobeLines(path, args, onLine, { signal, timeoutMs: DEFAULT_TIMEOUT_MS + sizeBytes * MS_PER_BYTE })
 }
 
-interface TextOptions extends FfprobeOptions {
-  readonly maxChars?: number
-}
-
 /** Runs ffprobe and passes on its output as it arrives. */
 async function ffprobeText(
   path: string,
   args: readonly string[],
   onText: (text: string) => void,
-  { signal, timeoutMs = DEFAULT_TIMEOUT_MS, maxChars = MAX_JSON_CHARS }: TextOptions = {},
+  {
+    signal,
+    timeoutMs = DEFAULT_TIMEOUT_MS,
+    maxChars = MAX_JSON_CHARS,
+  }: FfprobeOptions & { readonly maxChars?: number },
 ): Promise<void> {
   const binary = await findFfprobe()
   const child = startChild({

@@ -7,16 +7,8 @@ const FILTERS = ['aformat', 'apad', 'aresample', 'asetpts', 'asplit', 'atrim', '
 const ENCODERS = ['aac', 'ac3', 'eac3', 'flac', 'libmp3lame', 'libopus', 'libvorbis', 'pcm_s16le', 'pcm_s24le']
 const TIMEOUT_MS = 15_000
 
-/** The parts that the ffmpeg in use was built without. */
-interface LackingParts {
-  /** Needed for every file. */
-  readonly filters: readonly string[]
-  /** Needed for audio of one kind. */
-  readonly encoders: readonly string[]
-}
-
-/** Lists the missing parts of the ffmpeg in use. */
-export async function lackingParts(): Promise<LackingParts> {
+/** Lists the parts that the ffmpeg in use was built without: filters for every file, and encoders for audio of one kind. */
+export async function lackingParts() {
   const [filters, encoders] = await Promise.all([namesOf('-filters'), namesOf('-encoders')])
   return {
     filters: FILTERS.filter((name) => !filters.has(name)),

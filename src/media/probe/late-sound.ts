@@ -9,18 +9,12 @@ const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 /** Reads more of such a file, in which sound may begin minutes after the picture. ffmpeg holds all of it in memory. */
 const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
 
-/** The answer of ffprobe about a file, and the options with which every command reads it. */
-interface ProbeAnswer {
-  readonly answer: FfprobeAnswer
-  readonly readOptions: readonly string[]
-}
-
-/** Asks ffprobe, a second time and farther if it met no packet of the sound. */
-export async function withLateSound(
-  path: string,
-  readOptions: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<ProbeAnswer> {
+/**
+ * Asks ffprobe, a second time and farther if it met no packet of the sound.
+ *
+ * @returns its answer, and the options with which every command reads the file
+ */
+export async function withLateSound(path: string, readOptions: readonly string[], signal: AbortSignal | undefined) {
   const ask = (options: readonly string[]) => ffprobe(path, [...options, ...SHOW], ffprobeAnswerSchema, { signal })
   const answer = await ask(readOptions)
   if (!UNDESCRIBED_FORMATS.has(answer.format.format_name) || isDescribed(answer)) return { answer, readOptions }

@@ -1,4 +1,4 @@
-import type { AudioStreamInfo, MediaInfo, ProgramInfo, StreamInfo, VideoStreamInfo } from '../media-info.js'
+import type { MediaInfo, ProgramInfo, StreamInfo } from '../media-info.js'
 import type { FfprobeAnswer, RawStream } from './ffprobe-schema.js'
 import { withFileTags } from './file-tags.js'
 
@@ -10,21 +10,13 @@ export function isLossless(codec: string | null): boolean {
   return codec !== null && LOSSLESS.test(codec)
 }
 
+/** The facts that ffprobe states. */
+type StatedFacts = 'formatName' | 'startSec' | 'durationSec' | 'bitRate' | 'tags' | 'streams' | 'chapters' | 'programs'
+
 /** Translates ffprobe's output into {@link MediaInfo}. @param encryptedIds numbers of the tracks that need a key */
 export function mediaInfoOf(
   answer: FfprobeAnswer,
-  file: Pick<
-    MediaInfo,
-    | 'path'
-    | 'sizeBytes'
-    | 'container'
-    | 'readOptions'
-    | 'statesLoudness'
-    | 'mayJump'
-    | 'clockErrorSec'
-    | 'isFragmented'
-    | 'editedPictures'
-  >,
+  file: Omit<MediaInfo, StatedFacts>,
   encryptedIds: ReadonlySet<number>,
 ): MediaInfo {
   let audioIndex = 0
@@ -117,9 +109,7 @@ function streamOf(raw: RawStream, encryptedIds: ReadonlySet<number>, nextAudioIn
   }
 }
 
-type AudioPart = Pick<AudioStreamInfo, 'sampleRate' | 'channels' | 'channelLayout' | 'sampleFormat' | 'bitsPerSample'>
-
-function audioPart(raw: RawStream): AudioPart {
+function audioPart(raw: RawStream) {
   const depth = raw.bits_per_raw_sample || raw.bits_per_sample
   const layout = raw.channel_layout
   return {
@@ -135,12 +125,7 @@ function orderedJson(entry: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-type VideoPart = Pick<
-  VideoStreamInfo,
-  'width' | 'height' | 'frameRate' | 'rotationDeg' | 'isCover' | 'sampleAspect' | 'colour'
->
-
-function videoPart(raw: RawStream): VideoPart {
+function videoPart(raw: RawStream) {
   const rate = raw.r_frame_rate ?? raw.avg_frame_rate
   const turn = raw.side_data_list.find((entry) => entry.rotation !== undefined)?.rotation ?? 0
   return {

@@ -9,31 +9,18 @@ import { earlyLeadInSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
-import { PacketTimes, type PacketTimesByIndex, timesOutput } from '../write/remux/packet-times.js'
-import { HashLines, hashOutput, type PacketHashes } from '../write/remux/stream-hash.js'
+import { PacketTimes, timesOutput } from '../write/remux/packet-times.js'
+import { HashLines, hashOutput } from '../write/remux/stream-hash.js'
 import { findVoice, type TrackReadBack, windowsOf } from './find-voice.js'
 import { matchStreams } from './match-streams.js'
 import type { SyncWindows } from './sync-windows.js'
 import { anchorShiftSec } from './table-differences.js'
 
-/** Facts from one reading of an output. */
-interface ReadBack {
-  /** Copied streams, by input index. */
-  readonly packetHashes: PacketHashes
-  readonly packetTimes: PacketTimesByIndex
-  readonly tracks: readonly TrackReadBack[]
-}
-
 /**
  * Reads an output once: hashes its copied packets and decodes its first new track. Each further new track takes
  * another reading. A track that changed in parts is decoded only around these, if its voice was read so.
  */
-export async function readBack(
-  plan: MuxPlan,
-  result: MuxResult,
-  output: MediaInfo,
-  signal: AbortSignal | undefined,
-): Promise<ReadBack> {
+export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaInfo, signal: AbortSignal | undefined) {
   const lines = new HashLines()
   const parts = splicedStreams(plan)
   const times = new PacketTimes(parts)

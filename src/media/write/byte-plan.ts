@@ -28,11 +28,6 @@ export interface BytePlan {
   readonly pieces: Iterable<BytePiece>
 }
 
-/** A plan that is held in memory. */
-interface BytePlanList extends BytePlan {
-  readonly pieces: readonly BytePiece[]
-}
-
 /** A range of the input, by its first byte and the first one behind it. */
 export function inputPiece(start: number, end: number): Extract<BytePiece, { readonly kind: 'input' }> {
   return { kind: 'input', start, length: end - start }
@@ -72,8 +67,8 @@ export function planSize({ pieces }: BytePlan): number {
   return lengthOf(pieces)
 }
 
-/** Builds a plan: drops empty pieces and joins neighbours that continue each other. */
-export function bytePlan(pieces: Iterable<BytePiece>): BytePlanList {
+/** Builds a plan that is held in memory: drops empty pieces and joins neighbours that continue each other. */
+export function bytePlan(pieces: Iterable<BytePiece>) {
   return { pieces: [...joinRanges(pieces)] }
 }
 

@@ -8,13 +8,8 @@ import { HashLines, hashOutput } from './remux/stream-hash.js'
 /** Hashes and times of the kept packets of an input. Verification compares the output with them. */
 export type PacketFacts = Pick<MuxResult, 'packetHashes' | 'packetTimes'>
 
-/** A reading of the input that finds its {@link PacketFacts}, complete when ffmpeg has ended. */
-interface PacketReading extends SideReading {
-  facts(): PacketFacts
-}
-
-/** Plans a reading of the packets that a byte writer keeps. Null if ffmpeg writes the output and hashes them itself. */
-export function packetReading(plan: MuxPlan): PacketReading | null {
+/** Plans a reading that finds the {@link PacketFacts} that a byte writer keeps, complete when ffmpeg has ended. Null if ffmpeg writes the output and hashes them itself. */
+export function packetReading(plan: MuxPlan): (SideReading & { facts(): PacketFacts }) | null {
   if (plan.writing.kind === 'remux') return null
   const hashes = new HashLines()
   const parts = splicedStreams(plan)

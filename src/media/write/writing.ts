@@ -1,5 +1,5 @@
 import type { BytePlan } from './byte-plan.js'
-import { type Census, type CensusEntry, listCensus } from './census.js'
+import { type Census, listCensus } from './census.js'
 import type { LevelField } from './level/level-field.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import type { DonorSource } from './splice/spliced-packets.js'
@@ -31,16 +31,12 @@ export type Writing =
     }
   | { readonly kind: 'remux'; readonly declined: readonly Declined[]; readonly census: Census | null }
 
-/** Facts about the writing in plans, receipts and reports. */
-interface WritingFacts {
-  readonly writer: WriterName
-  readonly declined: readonly Declined[]
-  /** See `listCensus`. Null if ffmpeg writes a new file from one of a family whose structures voxmux does not list. */
-  readonly census: readonly CensusEntry[] | null
-}
-
-/** The part of a plan's writing that is data. */
-export function writingFacts({ writing }: { readonly writing: Writing }): WritingFacts {
+/**
+ * The part of a plan's writing that is data, for plans, receipts and reports. The census is null if ffmpeg writes a new
+ * file from one of a family whose structures voxmux does not list.
+ */
+export function writingFacts({ writing }: { readonly writing: Writing }) {
   const { declined, census } = writing
-  return { writer: writing.kind === 'remux' ? 'remux' : writing.writer, declined, census: census && listCensus(census) }
+  const writer: WriterName = writing.kind === 'remux' ? 'remux' : writing.writer
+  return { writer, declined, census: census && listCensus(census) }
 }

@@ -2,7 +2,7 @@ import { type Box, childAt, endOf } from '../../probe/movie/box.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
-import { oldFacts } from './old-facts.js'
+import { type OldFact, oldFacts } from './old-facts.js'
 import { trackIdOf } from './read/fragments.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
@@ -36,7 +36,7 @@ export function takeCensus(file: IsoFile, voices: readonly number[]): Census {
 
 class BoxCensus {
   readonly #file: IsoFile
-  readonly #facts: ReadonlyMap<Box, CensusFact>
+  readonly #facts: ReadonlyMap<Box, OldFact>
   readonly #own = new Set<Box>()
   readonly #ids: ReadonlySet<number>
   readonly #voices: RunsInFileOrder
@@ -45,7 +45,7 @@ class BoxCensus {
   constructor(file: IsoFile, voices: readonly number[]) {
     this.#file = file
     this.#isRetimed = newDuration(file, voices) !== null
-    this.#facts = new Map(oldFacts(file, voices).map(({ box, fate, reason }) => [box, { fate, reason }]))
+    this.#facts = new Map(oldFacts(file, voices).map((fact) => [fact.box, fact]))
     const old = voices.flatMap((voice) => file.oldTracks.get(voice) ?? [])
     for (const track of old) this.#addOwn(track)
     this.#ids = new Set(old.map(({ track }) => track.id))
@@ -101,9 +101,4 @@ class BoxCensus {
       return kept(path, box.start, box.length)
     return rewritten(path, box.start, box.length, 'new packets of the sound; every other byte stays')
   }
-}
-
-interface CensusFact {
-  readonly fate: 'rewritten' | 'lost'
-  readonly reason: string
 }

@@ -11,7 +11,7 @@ import type { IsoFile } from './read/iso-file.js'
 import type { Movie } from './read/movie.js'
 
 /** A box with facts about the old audio. */
-interface OldFact {
+export interface OldFact {
   readonly box: Box
   readonly fate: 'rewritten' | 'lost'
   readonly reason: string

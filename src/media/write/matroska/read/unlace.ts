@@ -73,14 +73,8 @@ export function isLaced(blocks: BlockList): boolean {
   return false
 }
 
-interface Frame {
-  /** Offset in the block's data. */
-  readonly from: number
-  readonly length: number
-}
-
-/** The frames of a block. @param bytes its first ones at least */
-function framesOf(bytes: Buffer, lacing: number, dataLength: number): readonly Frame[] | undefined {
+/** The frames of a block, by their offset in its data. @param bytes its first ones at least */
+function framesOf(bytes: Buffer, lacing: number, dataLength: number) {
   if (lacing === 0) return [{ from: 0, length: dataLength }]
   const count = (bytes[0] ?? 0) + 1
   const read =
