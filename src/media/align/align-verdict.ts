@@ -75,19 +75,15 @@ function isContrary(place: MeasuredPlace, elsewhere: readonly MeasuredPlace[], t
   return elsewhere.some((other) => other !== place && Math.abs(other.lagSamples - lagSamples) <= tolerance)
 }
 
+const REMEDIES = [
+  'Compare the regenerated audio with the voice that was sent. Both files are kept.',
+  'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
+]
+
 /** The error for regenerated audio that is not the sent voice. */
 export function notAligned(audioPath: string, why: string): VerificationError {
-  return new VerificationError(
-    'ERR_ALIGNMENT',
-    `The regenerated audio does not line up with the voice that was sent: ${why}.`,
-    {
-      input: audioPath,
-      remedies: [
-        'Compare the regenerated audio with the voice that was sent. Both files are kept.',
-        'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
-      ],
-    },
-  )
+  const message = `The regenerated audio does not line up with the voice that was sent: ${why}.`
+  return new VerificationError('ERR_ALIGNMENT', message, { input: audioPath, remedies: REMEDIES })
 }
 
 /** The error for regenerated audio whose lag differs between places. */
@@ -97,17 +93,9 @@ export function drifts(
   sampleRate: number,
 ): VerificationError {
   const ms = (samples: number) => `${((samples / sampleRate) * 1000).toFixed(1)} ms`
-  return new VerificationError(
-    'ERR_ALIGNMENT_DRIFT',
-    `The regenerated audio is ${ms(one)} late at one place and ${ms(other)} at another, so no shift puts it in sync.`,
-    {
-      input: audioPath,
-      remedies: [
-        'Compare the regenerated audio with the voice that was sent. Both files are kept.',
-        'Report it to the operator of the service. Another run gets the same audio and costs nothing.',
-      ],
-    },
-  )
+  const lags = `${ms(one)} late at one place and ${ms(other)} at another`
+  const message = `The regenerated audio is ${lags}, so no shift puts it in sync.`
+  return new VerificationError('ERR_ALIGNMENT_DRIFT', message, { input: audioPath, remedies: REMEDIES })
 }
 
 function gainOf({ cutPower, regeneratedPower }: MeasuredPlace): number {
