@@ -203,11 +203,10 @@ function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
 
 /** Reports progress and keeps it out of the tail. */
 function takeLine(line: string, options: FfmpegRunOptions): boolean {
-  const progress = progressOf(line)
-  if (!progress) {
-    return options.takeStderrLine?.(line) !== true
-  }
-  if (progress.outTimeSec !== null) options.onProgressSec?.(progress.outTimeSec)
+  const [isProgress, key, value] = PROGRESS_LINE.exec(line) ?? []
+  if (isProgress === undefined) return options.takeStderrLine?.(line) !== true
+  const micros = key === 'out_time_us' ? Number(value) : Number.NaN
+  if (Number.isFinite(micros)) options.onProgressSec?.(Math.max(0, micros / 1e6))
   return false
 }
 
@@ -248,13 +247,4 @@ function commonOptions(readsStdin: boolean, given: readonly string[]): readonly 
 
 function internals(command: fluent.FfmpegCommand): FluentInternals {
   return command as unknown as FluentInternals
-}
-
-/** Parses a line of `-progress`. Undefined for any other line; a null `outTimeSec` if it has no time */
-function progressOf(line: string): { readonly outTimeSec: number | null } | undefined {
-  const match = PROGRESS_LINE.exec(line)
-  if (!match) return undefined
-  const [, key, value] = match
-  const micros = key === 'out_time_us' ? Number(value) : Number.NaN
-  return { outTimeSec: Number.isFinite(micros) ? Math.max(0, micros / 1e6) : null }
 }
