@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { type FfmpegCommand, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import { frameBytes, type PcmFormat, pcmCodecName, rawFormatName } from '../pcm/pcm.js'
+import { frameBytes, type PcmFormat } from '../pcm/pcm.js'
 import type { PcmFile } from '../pcm/pcm-file.js'
+import { rawOutputOptions } from '../pcm/raw-input.js'
 
 /** An audio file read through filters as PCM of a known format. */
 interface FilteredSound {
@@ -39,6 +40,6 @@ function command({ path, filters, format: { sample } }: FilteredSound, target: s
   return {
     inputs: [{ url: fileUrl(path), options: safeInputOptions() }],
     filterComplex: `[0:a:0]${filters.join(',') || 'anull'}[pcm]`,
-    outputs: [{ url: target, options: ['-map', '[pcm]', '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)] }],
+    outputs: [{ url: target, options: ['-map', '[pcm]', ...rawOutputOptions(sample)] }],
   }
 }

@@ -1,10 +1,11 @@
 import { UsageError } from '../../core/errors.js'
-import type { FfmpegCommand, FfmpegOutput } from '../ffmpeg/ffmpeg.js'
+import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { channelFilters, fileClockFilters, rangeFilters } from '../pcm/clock-filters.js'
 import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
-import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from '../pcm/pcm.js'
+import { type PcmFormat, pcmFormatFor, pickedFormat, type SampleType } from '../pcm/pcm.js'
+import { rawOutputOptions } from '../pcm/raw-input.js'
 import type { ChannelPick, CutRequest } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
 
@@ -72,21 +73,13 @@ export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): Ffmpe
     filterComplex: [graphOf(media, cuts), ...splits].join(';'),
     outputs: cuts.flatMap((cut, place) => [
       { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },
-      rawOutput(cut, `[raw${place}]`),
+      { url: fileUrl(cut.pcmPath), options: ['-map', `[raw${place}]`, ...rawOutputOptions(decodedFormat(cut).sample)] },
     ]),
   }
 }
 
 function clockOf(media: MediaInfo, { stream, request }: PlannedCut): FileClock {
   return fileClock(media, stream, request.readFromSample)
-}
-
-function rawOutput(cut: PlannedCut, label: string): FfmpegOutput {
-  const { sample } = decodedFormat(cut)
-  return {
-    url: fileUrl(cut.pcmPath),
-    options: ['-map', label, '-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)],
-  }
 }
 
 /** The format of a cut's samples on the way into its file. */
@@ -133,19 +126,11 @@ function cutFilters({ request, encoding }: PlannedCut, span: ClockRange): readon
 }
 
 function pickedLayout(pick: ChannelPick, stream: AudioStreamInfo, media: MediaInfo) {
-  switch (pick.kind) {
-    case 'all':
-      return { channels: stream.channels, channelLayout: stream.channelLayout ?? defaultChannelLayout(stream.channels) }
-    case 'one':
-      if (pick.channel < 0 || pick.channel >= stream.channels) {
-        throw refused('ERR_NO_SUCH_CHANNEL', `Track ${stream.audioIndex} has no channel ${pick.channel}`, media)
-      }
-      return { channels: 1, channelLayout: 'mono' }
-    case 'downmix':
-      return { channels: 2, channelLayout: 'stereo' }
-    default:
-      return pick satisfies never
+  if (pick.kind === 'one' && (pick.channel < 0 || pick.channel >= stream.channels)) {
+    throw refused('ERR_NO_SUCH_CHANNEL', `Track ${stream.audioIndex} has no channel ${pick.channel}`, media)
   }
+  const { channels, channelLayout } = pickedFormat(pcmFormatFor(stream), pick)
+  return { channels, channelLayout }
 }
 
 function refused(code: `ERR_${string}`, what: string, media: MediaInfo): UsageError {

@@ -5,16 +5,9 @@ import { type AudioStreamInfo, audioStreams, isSoundField, type MediaInfo } from
 import type { ChannelPick } from '../voice-cut.js'
 import { fileClockFilters } from './clock-filters.js'
 import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from './file-clock.js'
-import {
-  frameBytes,
-  type PcmFormat,
-  type PcmStream,
-  pcmCodecName,
-  pcmFormatFor,
-  rawFormatName,
-  type SampleType,
-} from './pcm.js'
+import { frameBytes, type PcmFormat, type PcmStream, pcmFormatFor, pickedFormat, type SampleType } from './pcm.js'
 import { slicePcm, wholeFrames } from './pcm-streams.js'
+import { rawOutputOptions } from './raw-input.js'
 
 interface DecodePcmOptions {
   /** Index among the audio streams (`0:a:N`). */
@@ -85,20 +78,6 @@ export async function readMono<T>(
   )
 }
 
-/** The format after channels were picked. */
-function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
-  switch (channels.kind) {
-    case 'all':
-      return format
-    case 'one':
-      return { ...format, channels: 1, channelLayout: 'mono' }
-    case 'downmix':
-      return { ...format, channels: 2, channelLayout: 'stereo' }
-    default:
-      return channels satisfies never
-  }
-}
-
 interface Decoding {
   readonly media: MediaInfo
   readonly format: PcmFormat
@@ -115,12 +94,7 @@ async function* decodedChunks(
     {
       inputs: [decodedInput(media, clock)],
       filterComplex: `[0:a:${audioIndex}]${filters.join(',')}[pcm]`,
-      outputs: [
-        {
-          url: 'pipe:1',
-          options: ['-map', '[pcm]', '-c:a', pcmCodecName(format.sample), '-f', rawFormatName(format.sample)],
-        },
-      ],
+      outputs: [{ url: 'pipe:1', options: ['-map', '[pcm]', ...rawOutputOptions(format.sample)] }],
     },
     { signal, input: media.path },
   )

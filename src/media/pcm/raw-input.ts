@@ -1,4 +1,4 @@
-import { defaultChannelLayout, type PcmFormat, rawFormatName } from './pcm.js'
+import { defaultChannelLayout, type PcmFormat, pcmCodecName, rawFormatName, type SampleType } from './pcm.js'
 
 /** The input options for raw PCM. */
 export function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): readonly string[] {
@@ -7,6 +7,11 @@ export function rawInputOptions({ sample, sampleRate, channels }: PcmFormat): re
     ...['-thread_queue_size', '1024'],
     ...['-f', rawFormatName(sample), '-ar', String(sampleRate), '-ac', String(channels)],
   ]
+}
+
+/** The output options for raw PCM of a type. */
+export function rawOutputOptions(sample: SampleType): readonly string[] {
+  return ['-c:a', pcmCodecName(sample), '-f', rawFormatName(sample)]
 }
 
 /** Names the channels without moving any, because raw PCM has only their number. */
