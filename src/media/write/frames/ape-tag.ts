@@ -1,4 +1,4 @@
-import type { BytePiece } from '../byte-plan.js'
+import { type BytePiece, newBytes } from '../byte-plan.js'
 import { kept, lost, rewritten } from '../census.js'
 import { levelField, NEW_LEVEL } from '../level/level-field.js'
 import { staleReason } from '../stale-facts.js'
@@ -45,7 +45,7 @@ export function keepApe(tag: Buffer, start: number): KeptTag {
     const bytes = Buffer.from(tag.subarray(at, at + EDGE_BYTES))
     bytes.writeUInt32LE(bytes.readUInt32LE(SIZE_AT) - taken, SIZE_AT)
     bytes.writeUInt32LE(bytes.readUInt32LE(COUNT_AT) - stale.length, COUNT_AT)
-    return { kind: 'bytes', bytes }
+    return newBytes(bytes)
   }
   const entries = [
     rewritten('APE', start, first, 'size and number of its items'),

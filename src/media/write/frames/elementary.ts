@@ -1,7 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
-import { bytePlan } from '../byte-plan.js'
+import { bytePlan, newBytes } from '../byte-plan.js'
 import { type CensusEntry, lost, rewritten } from '../census.js'
 import { type DonorFormat, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
 import type { KeptTag } from './id3-frames.js'
@@ -38,7 +38,7 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   layOut: ({ before, behind }, _wanted, [donor]) =>
     bytePlan([
       ...before.pieces,
-      { kind: 'bytes', bytes: donor?.info ?? Buffer.alloc(0) },
+      newBytes(donor?.info ?? Buffer.alloc(0)),
       { kind: 'donor', donor: 0, start: 0, length: donor?.sizeBytes ?? 0 },
       ...behind.pieces,
     ]),

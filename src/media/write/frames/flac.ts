@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
-import { type BytePiece, bytePlan, lengthOf } from '../byte-plan.js'
+import { type BytePiece, bytePlan, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { LevelField } from '../level/level-field.js'
 import { measureSamples, type PcmDonor } from '../pcm-in-place/pcm-donor.js'
@@ -160,13 +160,9 @@ async function framePlaces(
   signal: AbortSignal | undefined,
 ): Promise<FlacDonor['frames']> {
   const frames: FlacDonor['frames'][number][] = []
+  const entries = 'packet=pos,duration,size:stream=time_base'
+  const show = ['-show_entries', entries, '-print_format', 'compact=print_section=0']
   let sample = 0
-  const show = [
-    '-show_entries',
-    'packet=pos,duration,size:stream=time_base',
-    '-print_format',
-    'compact=print_section=0',
-  ]
   let offset = framesStart
   await ffprobeLines(
     path,
@@ -191,10 +187,10 @@ function layOut(
   const pieces: BytePiece[] = [...before.pieces]
   let at = marker
   const replace = (start: number, length: number, ...made: readonly BytePiece[]) => {
-    pieces.push({ kind: 'input', start: at, length: start - at }, ...made)
+    pieces.push(inputPiece(at, start), ...made)
     at = start + length
   }
-  const rewrite = (start: number, bytes: Buffer) => replace(start, bytes.length, { kind: 'bytes', bytes })
+  const rewrite = (start: number, bytes: Buffer) => replace(start, bytes.length, newBytes(bytes))
   for (const { type, start, length } of blocks) {
     if (type === STREAMINFO && donor) rewrite(start + 4, donor.streamInfo)
     if (type === COMMENTS && comments) replace(start + 1, length - 1, ...commentBlock(comments, start + 4))
@@ -204,7 +200,7 @@ function layOut(
       replace(from, lengthOf(made), ...made)
     }
   }
-  pieces.push({ kind: 'input', start: at, length: framesStart - at })
+  pieces.push(inputPiece(at, framesStart))
   if (donor) {
     const { framesStart: first, sizeBytes } = donor
     pieces.push({ kind: 'donor', donor: 0, start: first, length: sizeBytes - first })
@@ -217,21 +213,18 @@ function commentBlock(comments: Buffer, start: number): readonly BytePiece[] {
   const content = freshCommentPieces(comments, start)
   const size = Buffer.alloc(3)
   size.writeUIntBE(lengthOf(content), 0, 3)
-  return [{ kind: 'bytes', bytes: size }, ...content]
+  return [newBytes(size), ...content]
 }
 
 /** The same points in time on the new frames. A point without a frame becomes a placeholder. */
 function seekPoints(table: Buffer, frames: FlacDonor['frames']): Buffer {
-  const points = Buffer.alloc(table.length)
-  table.copy(points)
+  const points = Buffer.from(table)
   const used = new Set<number>()
   const made: Buffer[] = []
   for (let at = 0; at + SEEK_POINT_BYTES <= table.length; at += SEEK_POINT_BYTES) {
     const sample = table.readBigUInt64BE(at)
-    const frame =
-      sample === PLACEHOLDER
-        ? undefined
-        : frames.findLast((each) => each.sample <= Number(sample) && Number(sample) < each.sample + each.samples)
+    if (sample === PLACEHOLDER) continue
+    const frame = frames.findLast((each) => each.sample <= sample && sample < each.sample + each.samples)
     if (!frame || used.has(frame.sample)) continue
     used.add(frame.sample)
     const point = Buffer.alloc(SEEK_POINT_BYTES)

@@ -1,4 +1,4 @@
-import type { BytePiece } from '../byte-plan.js'
+import { type BytePiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { isOfAlbum, type LevelField, levelField, NEW_LEVEL, relativeVolumeField } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
@@ -59,10 +59,10 @@ export function keepId3(tag: Buffer, start: number): KeptTag {
       if (reason !== null) return []
       if (offsets === null) return [range(at, length)]
       const rest = offsets + NO_OFFSETS.length
-      return [range(at, offsets), { kind: 'bytes', bytes: NO_OFFSETS }, range(at + rest, length - rest)]
+      return [range(at, offsets), newBytes(NO_OFFSETS), range(at + rest, length - rest)]
     }),
     range(end, tag.length - end),
-    { kind: 'bytes', bytes: Buffer.alloc(taken) } as const,
+    newBytes(Buffer.alloc(taken)),
   ]
   const levels = frames.flatMap(({ level }) => level ?? [])
   return { entries: entries.filter(({ length }) => length > 0), pieces, levels }

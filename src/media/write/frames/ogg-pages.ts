@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { type BytePiece, pieceLength } from '../byte-plan.js'
+import { type BytePiece, lengthOf, newBytes } from '../byte-plan.js'
 
 /** A page of an Ogg file (RFC 3533). Offsets in bytes. */
 export interface OggPage {
@@ -87,12 +87,12 @@ export function oggPage(
   head.writeUInt32LE(sequence, 18)
   const segments = Buffer.from([lacing.length, ...lacing])
   // The checksum counts its own place as zeros.
-  const length = body.reduce((sum, piece) => sum + pieceLength(piece), segments.length)
+  const covers = segments.length + lengthOf(body)
   const before = checksum(Buffer.alloc(4), checksum(head, 0))
   return [
-    { kind: 'bytes', bytes: head },
-    { kind: 'checksum', of: { start: before, add: checksum }, covers: length },
-    { kind: 'bytes', bytes: segments },
+    newBytes(head),
+    { kind: 'checksum', of: { start: before, add: checksum }, covers },
+    newBytes(segments),
     ...body,
   ]
 }
@@ -120,7 +120,7 @@ export function pagesOfPackets(
     const continues = from > 0 && lacing[from - 1] === 255 ? 1 : 0
     const granule = own.some((value) => value < 255) ? 0n : NO_GRANULE
     const page = { flags: continues | (from === 0 ? flags : 0), granule, lacing: own }
-    pages.push(oggPage(page, serial, firstSequence + pages.length, { kind: 'bytes', bytes }))
+    pages.push(oggPage(page, serial, firstSequence + pages.length, newBytes(bytes)))
     at += length
   }
   return pages

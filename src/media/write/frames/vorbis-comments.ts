@@ -1,4 +1,4 @@
-import type { BytePiece } from '../byte-plan.js'
+import { type BytePiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { staleReason } from '../stale-facts.js'
@@ -57,7 +57,7 @@ export function freshComments(list: Buffer): Buffer {
 export function freshCommentPieces(list: Buffer, at: number): readonly BytePiece[] {
   const { head, ranges } = freshParts(list, unrenewable(list))
   const kept = ranges.map(({ start, length }): BytePiece => ({ kind: 'input', start: at + start, length }))
-  return [{ kind: 'bytes', bytes: head }, ...kept]
+  return [newBytes(head), ...kept]
 }
 
 function unrenewable(list: Buffer): readonly VorbisComment[] {

@@ -1,4 +1,4 @@
-import type { BytePiece } from '../byte-plan.js'
+import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost } from '../census.js'
 import type { KeptTag } from '../frames/id3-frames.js'
 import { OLD_LEVEL } from '../stale-facts.js'
@@ -20,13 +20,13 @@ export function keepXml(name: string, content: Buffer, start: number): KeptTag {
   const keep = (from: number, to: number) => {
     if (to === from) return
     entries.push(kept(name, start + from, to - from))
-    pieces.push({ kind: 'input', start: start + from, length: to - from })
+    pieces.push(inputPiece(start + from, start + to))
   }
   let at = 0
   for (const { path, from, to } of levelsIn(content.toString('latin1'))) {
     keep(at, from)
     entries.push(lost(`${name}/${path}`, start + from, to - from, OLD_LEVEL))
-    pieces.push({ kind: 'bytes', bytes: Buffer.alloc(to - from, ' ') })
+    pieces.push(newBytes(Buffer.alloc(to - from, ' ')))
     at = to
   }
   keep(at, content.length)

@@ -1,5 +1,14 @@
 import { type Box, endOf, resizedHeader } from '../../../probe/movie/box.js'
-import { type BytePiece, type BytePlan, inputPiece, joinRanges, offsetMap, pieceLength } from '../../byte-plan.js'
+import {
+  type BytePiece,
+  type BytePlan,
+  inputPiece,
+  joinRanges,
+  lengthOf,
+  newBytes,
+  offsetMap,
+  pieceLength,
+} from '../../byte-plan.js'
 import { Column } from '../../column.js'
 import { firstAtLeast } from '../../first-at-least.js'
 import { RunsInFileOrder } from '../../runs-in-file-order.js'
@@ -81,7 +90,7 @@ export class OutputLayout {
     for (let row = from; row < to; row++) {
       length += this.#newPackets(row).length - (this.#removed.end(row) - this.#removed.start(row))
     }
-    yield { kind: 'bytes', bytes: resizedHeader(box, length) }
+    yield newBytes(resizedHeader(box, length))
     let at = box.start + box.headerBytes
     for (let row = from; row < to; row++) {
       yield inputPiece(at, this.#removed.start(row))
@@ -107,7 +116,7 @@ type Piece = Exclude<BytePiece, { readonly kind: 'donor' }> | NewPackets
 /** A box with the new bytes of its children. A box without new bytes is one range of the input. */
 function boxPieces(box: Box, replacements: Replacements): readonly Piece[] {
   const made = replacements.get(box)
-  if (made) return made.map((bytes) => ({ kind: 'bytes', bytes }))
+  if (made) return made.map(newBytes)
   if (!hasReplaced(box, replacements)) return [inputPiece(box.start, endOf(box))]
   const fieldsAt = box.start + box.headerBytes
   const last = box.children.at(-1)
@@ -117,8 +126,7 @@ function boxPieces(box: Box, replacements: Replacements): readonly Piece[] {
     ...box.children.flatMap((child) => boxPieces(child, replacements)),
     inputPiece(restAt, endOf(box)),
   ]
-  const length = body.reduce((sum, piece) => sum + pieceLength(piece), 0)
-  return [{ kind: 'bytes', bytes: resizedHeader(box, length) }, ...body]
+  return [newBytes(resizedHeader(box, lengthOf(body))), ...body]
 }
 
 function hasReplaced(box: Box, replacements: Replacements): boolean {
