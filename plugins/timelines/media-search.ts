@@ -18,50 +18,51 @@ type FoundMedia =
 
 /**
  * Finds the media of a timeline: at their address, or else by name in the media roots and beside the timeline. A name
- * without an extension (a reel) finds the file of that stem.
+ * without an extension (a reel) finds the file of that stem. Two addresses that end in one name are two files, such as
+ * those of two cards. If only one of them is there, it is the file whose folders are called most alike.
+ *
+ * @param folder of the timeline
+ * @param roots absolute, searched with all folders below
+ * @returns real paths: the same file by two names is one
  */
-export class MediaSearch {
-  readonly #folder: string
-  readonly #roots: readonly string[]
-  #index: Promise<ReadonlyMap<string, readonly string[]>> | undefined
-
-  /** @param folder of the timeline; @param roots absolute, searched with all folders below */
-  constructor(folder: string, roots: readonly string[]) {
-    this.#folder = folder
-    this.#roots = roots
-  }
-
-  /**
-   * Finds the files of all sources. Two addresses that end in one name are two files, such as those of two cards. If
-   * only one of them is there, it is the file whose folders are called most alike.
-   */
-  async findAll(sources: readonly TimelineSource[]): Promise<ReadonlyMap<TimelineSource, FoundMedia>> {
-    const found = new Map<TimelineSource, FoundMedia>()
-    for (const source of sources) found.set(source, await this.#find(source))
-    return new Map([...found].map(([source, own]) => [source, takenOr(own, source, found)]))
-  }
-
-  /** @returns a real path: the same file by two names is one */
-  async #find({ name, paths }: TimelineSource): Promise<FoundMedia> {
-    for (const path of paths) {
-      const candidate = isAbsolute(path) ? path : resolve(this.#folder, path)
-      if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate), isNamesake: false }
+export async function findMedia(
+  sources: readonly TimelineSource[],
+  folder: string,
+  roots: readonly string[],
+): Promise<ReadonlyMap<TimelineSource, FoundMedia>> {
+  let index: ReturnType<typeof indexOf> | undefined
+  const found = new Map<TimelineSource, FoundMedia>()
+  for (const source of sources) {
+    let own = await foundByAddress(source, folder)
+    if (!own) {
+      index ??= indexOf(folder, roots)
+      own = await foundByName(source, await index)
     }
-    return this.#searchByName(name, paths)
+    found.set(source, own)
   }
+  return new Map([...found].map(([source, own]) => [source, takenOr(own, source, found)]))
+}
 
-  async #searchByName(name: string, paths: readonly string[]): Promise<FoundMedia> {
-    this.#index ??= indexOf(this.#folder, this.#roots)
-    const index = await this.#index
-    const wanted = [...paths.map(nameOf), name].filter((text) => text !== '')
-    for (const text of new Set(wanted)) {
-      const found = [...new Set(index.get(keyOf(text)) ?? [])]
-      const [first, ...others] = mostAlike(found, paths[0] ?? text)
-      if (first && others.length === 0) return { kind: 'found', path: await realpath(first), isNamesake: true }
-      if (first) return { kind: 'ambiguous', paths: [first, ...others] }
-    }
-    return { kind: 'offline' }
+async function foundByAddress({ paths }: TimelineSource, folder: string): Promise<FoundMedia | undefined> {
+  for (const path of paths) {
+    const candidate = isAbsolute(path) ? path : resolve(folder, path)
+    if (await isFile(candidate)) return { kind: 'found', path: await realpath(candidate), isNamesake: false }
   }
+  return undefined
+}
+
+async function foundByName(
+  { name, paths }: TimelineSource,
+  index: Awaited<ReturnType<typeof indexOf>>,
+): Promise<FoundMedia> {
+  const wanted = [...paths.map(nameOf), name].filter((text) => text !== '')
+  for (const text of new Set(wanted)) {
+    const found = [...new Set(index.get(keyOf(text)) ?? [])]
+    const [first, ...others] = mostAlike(found, paths[0] ?? text)
+    if (first && others.length === 0) return { kind: 'found', path: await realpath(first), isNamesake: true }
+    if (first) return { kind: 'ambiguous', paths: [first, ...others] }
+  }
+  return { kind: 'offline' }
 }
 
 /** The file of a source, unless another source has a better or an equal claim to it. */

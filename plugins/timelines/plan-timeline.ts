@@ -7,7 +7,7 @@ import { probe } from '../../src/media/index.js'
 import type { Limits } from '../../src/precheck/index.js'
 import type { Bundle } from './bundles/bundle.js'
 import { openBundle } from './bundles/open-bundle.js'
-import { MediaSearch } from './media-search.js'
+import { findMedia } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
 import { originalOf } from './original-media.js'
 import { outputsOf, type TimelineOutputs, withBundle } from './outputs.js'
@@ -16,7 +16,7 @@ import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.j
 import { listRate } from './time/edl-rate.js'
 import { exactFrameRate } from './time/media-clock.js'
 import { type Rational, rational } from './time/rational.js'
-import type { Timeline, TimelineNote, TimelineSource } from './timeline.js'
+import type { Timeline, TimelineNote } from './timeline.js'
 import type { PlannedSource, TimelinePlan, TimelineRequest } from './timeline-plan.js'
 import { withoutExcluded } from './used-ranges.js'
 
@@ -64,9 +64,8 @@ async function planOpened(
 ): Promise<TimelinePlan> {
   const { file, draft, bundle, outputs } = opened
   const notes = new NoteTaker()
-  const search = new MediaSearch(bundle?.folder ?? dirname(file.textPath), request.mediaRoots)
-  const { force } = request.settings
-  const media = await findSources(draft.sources, search, { notes, force, signal })
+  const found = await findMedia(draft.sources, bundle?.folder ?? dirname(file.textPath), request.mediaRoots)
+  const media = await mediaOf(found, { notes, force: request.settings.force, signal })
   // If none of a list's media is found, the error reports that, not an unknown rate.
   const isList = file.needsFrameRate && media.length > 0
   const rate = isList ? listRate(file, request.frameRate, media, notes) : (request.frameRate ?? pictureRate(media))
@@ -97,13 +96,12 @@ async function planOpened(
 }
 
 /** The files behind a timeline's sources, each once, in the timeline's order. */
-async function findSources(
-  sources: readonly TimelineSource[],
-  search: MediaSearch,
+async function mediaOf(
+  sources: Awaited<ReturnType<typeof findMedia>>,
   { notes, force, signal }: { notes: NoteTaker; force: boolean; signal: AbortSignal | undefined },
 ): Promise<readonly SourceMedia[]> {
   const byPath = new Map<string, Omit<SourceMedia, 'media'>>()
-  for (const [source, found] of await search.findAll(sources)) {
+  for (const [source, found] of sources) {
     switch (found.kind) {
       case 'found': {
         const original = await originalOf(found.path)

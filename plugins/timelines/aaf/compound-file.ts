@@ -39,27 +39,31 @@ export function parseCompoundFile(file: Buffer): CompoundFile {
   const shift = file.readUInt16LE(30)
   if ((shift !== 9 && shift !== 12) || file.readUInt16LE(32) !== 6 || file.readUInt32LE(56) !== MINI_LIMIT)
     throw damaged('its sectors have sizes that are not read')
-  const sectors = new Sectors(file, 2 ** shift)
-  const directory = sectors.stream(file.readUInt32LE(48))
+  const sectorBytes = 2 ** shift
+  const sector = (number: number) => {
+    const start = (number + 1) * sectorBytes
+    if (start >= file.length) throw damaged('it is truncated')
+    return file.subarray(start, start + sectorBytes)
+  }
+  const stream = streamsOf(allocationTable(file, file.length / sectorBytes, sector), sector)
+  const directory = stream(file.readUInt32LE(48))
   const rawEntries = Array.from({ length: Math.floor(directory.length / ENTRY_BYTES) }, (_, index) =>
     directory.subarray(index * ENTRY_BYTES, (index + 1) * ENTRY_BYTES),
   )
   const [root] = rawEntries
   if (root?.[66] !== 5) throw damaged('it has no root')
-  const mini = new MiniSectors(
-    sectors.stream(root.readUInt32LE(116), sizeOf(root, shift)),
-    sectors.stream(file.readUInt32LE(60)),
+  const miniBytes = stream(root.readUInt32LE(116), sizeOf(root, shift))
+  const miniStream = streamsOf(numbersOf(stream(file.readUInt32LE(60))), (number) =>
+    miniBytes.subarray(number * MINI_BYTES, (number + 1) * MINI_BYTES),
   )
   const entries = rawEntries.map((raw): BuiltEntry => {
     const kind = KINDS[raw[66] ?? 0] ?? 'unused'
     const [start, size] = [raw.readUInt32LE(116), sizeOf(raw, shift)]
-    const isMini = size < MINI_LIMIT
-    const content =
-      kind !== 'stream' ? Buffer.alloc(0) : isMini ? mini.stream(start, size) : sectors.stream(start, size)
+    const content = kind === 'stream' ? (size < MINI_LIMIT ? miniStream : stream)(start, size) : Buffer.alloc(0)
     return { name: nameOf(raw), kind, raw, classId: raw.subarray(80, 96), content, children: new Map() }
   })
   linkChildren(entries)
-  return { header: file.subarray(0, 512), sectorBytes: 2 ** shift, entries }
+  return { header: file.subarray(0, 512), sectorBytes, entries }
 }
 
 type BuiltEntry = Omit<CompoundEntry, 'children'> & { readonly children: Map<string, CompoundEntry> }
@@ -81,85 +85,41 @@ function linkChildren(entries: readonly BuiltEntry[]): void {
   }
 }
 
-/** Regular sectors, by their allocation table. */
-class Sectors {
-  readonly #file: Buffer
-  readonly #bytes: number
-  readonly #chains: Chains
-
-  constructor(file: Buffer, bytes: number) {
-    this.#file = file
-    this.#bytes = bytes
-    const numbers = Array.from({ length: HEADER_TABLE }, (_, index) => file.readUInt32LE(76 + index * 4))
-    const most = file.length / bytes
-    let next = file.readUInt32LE(68)
-    for (let count = 0; next <= MOST_NUMBER; count++) {
-      if (count > most) throw damaged('its table leads in a circle')
-      const more = numbersOf(this.#sector(next))
-      next = more.pop() ?? MOST_NUMBER + 1
-      numbers.push(...more)
-    }
-    const own = numbers.filter((number) => number <= MOST_NUMBER)
-    if (own.length > most) throw damaged('its table is larger than the file')
-    this.#chains = new Chains(own.flatMap((number) => numbersOf(this.#sector(number))))
+/** The table of the regular sectors. It lies in sectors that the header lists, and a chain of further ones. */
+function allocationTable(file: Buffer, mostSectors: number, sector: (number: number) => Buffer): readonly number[] {
+  const numbers = Array.from({ length: HEADER_TABLE }, (_, index) => file.readUInt32LE(76 + index * 4))
+  let next = file.readUInt32LE(68)
+  for (let count = 0; next <= MOST_NUMBER; count++) {
+    if (count > mostSectors) throw damaged('its table leads in a circle')
+    const more = numbersOf(sector(next))
+    next = more.pop() ?? MOST_NUMBER + 1
+    numbers.push(...more)
   }
-
-  /** The bytes of a chain, cut to a size. */
-  stream(start: number, size?: number): Buffer {
-    if (size === 0) return Buffer.alloc(0)
-    const chain = this.#chains.of(start).map((number) => this.#sector(number))
-    return cut(Buffer.concat(chain), size)
-  }
-
-  #sector(number: number): Buffer {
-    const start = (number + 1) * this.#bytes
-    if (start >= this.#file.length) throw damaged('it is truncated')
-    return this.#file.subarray(start, start + this.#bytes)
-  }
+  const own = numbers.filter((number) => number <= MOST_NUMBER)
+  if (own.length > mostSectors) throw damaged('its table is larger than the file')
+  return own.flatMap((number) => numbersOf(sector(number)))
 }
 
-/** The sectors of 64 bytes that lie in a stream of the root. */
-class MiniSectors {
-  readonly #stream: Buffer
-  readonly #chains: Chains
-
-  constructor(stream: Buffer, table: Buffer) {
-    this.#stream = stream
-    this.#chains = new Chains(numbersOf(table))
-  }
-
-  stream(start: number, size: number): Buffer {
+/**
+ * Reads the streams of an allocation table, which has for each sector the next one of its chain. No two streams share a
+ * sector.
+ *
+ * @returns the bytes of the chain from a sector on, cut to a size
+ */
+function streamsOf(table: readonly number[], sector: (number: number) => Buffer) {
+  let used = 0
+  return (start: number, size?: number): Buffer => {
     if (size === 0) return Buffer.alloc(0)
-    const chain = this.#chains
-      .of(start)
-      .map((number) => this.#stream.subarray(number * MINI_BYTES, (number + 1) * MINI_BYTES))
-    return cut(Buffer.concat(chain), size)
-  }
-}
-
-/** An allocation table: for each sector the next one of its chain. No two streams share a sector. */
-class Chains {
-  readonly #table: readonly number[]
-  #used = 0
-
-  constructor(table: readonly number[]) {
-    this.#table = table
-  }
-
-  of(start: number): readonly number[] {
     const chain: number[] = []
-    for (let at = start; at <= MOST_NUMBER; at = this.#table[at] ?? MOST_NUMBER) {
-      if (at >= this.#table.length) throw damaged('a chain leaves its table')
-      if (++this.#used > this.#table.length) throw damaged('a chain leads in a circle')
+    for (let at = start; at <= MOST_NUMBER; at = table[at] ?? MOST_NUMBER) {
+      if (at >= table.length) throw damaged('a chain leaves its table')
+      if (++used > table.length) throw damaged('a chain leads in a circle')
       chain.push(at)
     }
-    return chain
+    const bytes = Buffer.concat(chain.map((number) => sector(number)))
+    if (size !== undefined && size > bytes.length) throw damaged('a stream is longer than its sectors')
+    return bytes.subarray(0, size)
   }
-}
-
-function cut(bytes: Buffer, size: number | undefined): Buffer {
-  if (size !== undefined && size > bytes.length) throw damaged('a stream is longer than its sectors')
-  return bytes.subarray(0, size)
 }
 
 function numbersOf(bytes: Buffer): number[] {

@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
-import { NestingGuard } from '../nesting-guard.js'
+import { nestingGuard } from '../nesting-guard.js'
 import { add, divide, FOREVER, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { moved, playedPart, type TimeRange } from '../time/time-range.js'
 import type { RelinkedMedia, Timeline } from '../timeline.js'
@@ -71,7 +71,7 @@ class AafReading {
   readonly found = new FoundClips()
   hasClips = false
   readonly #content: AafContent
-  readonly #guard = new NestingGuard(MOST_VISITS)
+  readonly #enter = nestingGuard(MOST_VISITS)
 
   constructor(content: AafContent) {
     this.#content = content
@@ -89,7 +89,7 @@ class AafReading {
 
   #segment(segment: AafObject | undefined, play: Play): void {
     if (!segment) return
-    this.#guard.enter(play.depth)
+    this.#enter(play.depth)
     const inner = { ...play, depth: play.depth + 1 }
     switch (segment.classNumber) {
       case CLASS.sequence:

@@ -1,5 +1,5 @@
 import { FoundClips } from '../found-clips.js'
-import { NestingGuard } from '../nesting-guard.js'
+import { nestingGuard } from '../nesting-guard.js'
 import { add, compare, FOREVER, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
 import { hull, intersection, length, moved, playedPart, type TimeRange, widened } from '../time/time-range.js'
 import { assetSource, type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
@@ -34,7 +34,7 @@ interface Surroundings {
 export class FcpxmlWalk {
   readonly found = new FoundClips()
   readonly #resources: FcpxmlResources
-  readonly #guard = new NestingGuard()
+  readonly #enter = nestingGuard()
 
   constructor(resources: FcpxmlResources) {
     this.#resources = resources
@@ -53,7 +53,7 @@ export class FcpxmlWalk {
 
   /** Elements one after the other, but where they say their own place. */
   #storyline(children: readonly XmlElement[], start: Rational, around: Surroundings): void {
-    this.#guard.enter(around.depth)
+    this.#enter(around.depth)
     let at = start
     for (const [index, element] of children.entries()) {
       if (!STORY.has(element.name)) continue

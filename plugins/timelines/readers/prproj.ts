@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
-import { NestingGuard } from '../nesting-guard.js'
+import { nestingGuard } from '../nesting-guard.js'
 import {
   absolute,
   add,
@@ -74,14 +74,14 @@ class PremiereReading {
   readonly found = new FoundClips()
   hasClips = false
   readonly #objects: PremiereObjects
-  readonly #guard = new NestingGuard()
+  readonly #enter = nestingGuard()
 
   constructor(objects: PremiereObjects) {
     this.#objects = objects
   }
 
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: Kind): void {
-    this.#guard.enter(depth)
+    this.#enter(depth)
     for (const entry of childElements(child(sequence, 'TrackGroups'), 'TrackGroup')) {
       const group = this.#objects.named(child(entry, 'Second'))
       if (group?.name !== `${kind}TrackGroup`) continue
