@@ -11,7 +11,7 @@ import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
 import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRenditions } from './added-renditions.js'
 import { PackageFolder } from './package-folder.js'
-import { ProgrammeVoices, type RegenerateWave } from './programme-voices.js'
+import { programmeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
 import { requireReplaceable } from './require-replaceable.js'
 import { rewriteMaster } from './rewrite-master.js'
@@ -85,12 +85,12 @@ export async function regenerateHls(
     await requireReplaceable(source, folder, workFolder, signal)
     const rewritten: RewrittenRendition[] = []
     for (const programme of await programmesOf(renditions, folder)) {
-      const voices = new ProgrammeVoices(regenerate, signal)
+      const voiceOf = programmeVoices(regenerate, signal)
       for (const [place, rendition] of programme.entries()) {
         const work = join(workFolder, String(place))
         makeFolder(work)
         rewritten.push(
-          await rewriteRendition(rendition, { folder, target: newSound, workFolder: work, voices, signal }),
+          await rewriteRendition(rendition, { folder, target: newSound, workFolder: work, voiceOf, signal }),
         )
       }
       await rm(workFolder, { recursive: true })

@@ -4,7 +4,7 @@ import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, notAacLc } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
-import type { ProgrammeVoices } from './programme-voices.js'
+import type { programmeVoices } from './programme-voices.js'
 import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
@@ -15,7 +15,7 @@ interface RewriteOptions {
   readonly target: string
   /** An empty folder for what is needed on the way, also by other renditions of the programme. */
   readonly workFolder: string
-  readonly voices: ProgrammeVoices
+  readonly voiceOf: ReturnType<typeof programmeVoices>
   readonly signal?: AbortSignal | undefined
 }
 
@@ -93,7 +93,7 @@ async function regenerateRun(
   rendition: Rendition,
   run: SoundRun,
   place: number,
-  { folder, voices, workFolder, signal }: RewriteOptions,
+  { folder, voiceOf, workFolder, signal }: RewriteOptions,
 ) {
   const work = join(workFolder, `run-${place}`)
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
@@ -101,7 +101,7 @@ async function regenerateRun(
   const sampleCount = await decodeAdts(frames, wave, { signal })
   // Twice as many: HE-AAC, which says in its frames only that it is.
   if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
-  const found = await voices.voiceOf(rendition.group, place, wave, voice)
+  const found = await voiceOf(rendition.group, place, wave, voice)
   const [stream] = (await probe(found.path)).streams
   if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${found.path} holds no sound.`)
   const { sampleRate, bitRate } = facts

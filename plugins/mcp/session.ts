@@ -32,14 +32,14 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
       taskStore: ledgerTasks(desk),
     },
   )
-  const client = new ProtocolClient(sdk, desk, server)
+  const callOf = protocolClient(sdk, desk, server)
   server.setRequestHandler(sdk.ListToolsRequestSchema, () => ({ tools: toolList() }))
   server.setRequestHandler(sdk.CallToolRequestSchema, async ({ params }: ToolRequest, extra) => {
     const { name, arguments: given = {}, task } = params
     if (!isTool(name)) throw new sdk.McpError(INVALID_PARAMS, `The tool "${name}" does not exist.`)
     if (task && name !== 'run') throw new sdk.McpError(METHOD_NOT_FOUND, `The tool "${name}" does not run as a task.`)
     try {
-      const made = await callTool(name, given, client.callOf(extra))
+      const made = await callTool(name, given, callOf(extra))
       if (!task) return toolResult(made)
       return { task: taskOf(await requireOwnJob(desk, (made as { readonly job: string }).job), desk) }
     } catch (thrown) {
@@ -51,31 +51,45 @@ export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
   return server
 }
 
-/** The program at the other end of a connection: its folders, and the person before it. */
-class ProtocolClient {
-  readonly #sdk: McpSdk
-  readonly #desk: Desk
-  readonly #server: ProtocolServer
-  #roots: Promise<readonly string[]> | undefined
+/**
+ * The program at the other end of a connection: its folders, and the person before it.
+ *
+ * @returns what makes of a request the parts that its tool needs
+ */
+function protocolClient(sdk: McpSdk, desk: Desk, server: ProtocolServer): (extra: RequestExtra) => ToolCall {
+  let known: Promise<readonly string[]> | undefined
+  server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => {
+    known = undefined
+  })
 
-  constructor(sdk: McpSdk, desk: Desk, server: ProtocolServer) {
-    this.#sdk = sdk
-    this.#desk = desk
-    this.#server = server
-    server.setNotificationHandler(sdk.RootsListChangedNotificationSchema, () => {
-      this.#roots = undefined
-    })
+  function rootsOf(extra: RequestExtra): Promise<readonly string[]> {
+    known ??= extra.sendRequest({ method: 'roots/list' }, sdk.ListRootsResultSchema).then(
+      (found) => (found as { readonly roots: readonly { readonly uri: string }[] }).roots.map(({ uri }) => uri),
+      (error: unknown) => {
+        known = undefined
+        throw error
+      },
+    )
+    return known
   }
 
-  /** The parts of a request that its tool needs. */
-  callOf(extra: RequestExtra): ToolCall {
-    const { roots, elicitation } = this.#server.getClientCapabilities() ?? {}
+  async function ask(message: string, extra: RequestExtra): Promise<boolean> {
+    const params = { message, requestedSchema: { type: 'object', properties: {} } }
+    const request = { method: 'elicitation/create', params }
+    const { action } = (await extra.sendRequest(request, sdk.ElicitResultSchema, { timeout: ASK_MS })) as {
+      readonly action: string
+    }
+    return action === 'accept'
+  }
+
+  return (extra) => {
+    const { roots, elicitation } = server.getClientCapabilities() ?? {}
     const canAsk = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
     return {
-      desk: this.#desk,
+      desk,
       signal: extra.signal,
-      roots: async () => Roots.of(this.#desk.roots, roots ? await this.#rootsOf(extra) : null),
-      ask: canAsk ? (question) => this.#ask(question, extra) : null,
+      roots: async () => Roots.of(desk.roots, roots ? await rootsOf(extra) : null),
+      ask: canAsk ? (question) => ask(question, extra) : null,
       progress: (progress, message) => {
         const progressToken = extra._meta?.progressToken
         if (progressToken === undefined) return
@@ -84,26 +98,6 @@ class ProtocolClient {
         extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
       },
     }
-  }
-
-  #rootsOf(extra: RequestExtra): Promise<readonly string[]> {
-    this.#roots ??= extra.sendRequest({ method: 'roots/list' }, this.#sdk.ListRootsResultSchema).then(
-      (found) => (found as { readonly roots: readonly { readonly uri: string }[] }).roots.map(({ uri }) => uri),
-      (error: unknown) => {
-        this.#roots = undefined
-        throw error
-      },
-    )
-    return this.#roots
-  }
-
-  async #ask(message: string, extra: RequestExtra): Promise<boolean> {
-    const params = { message, requestedSchema: { type: 'object', properties: {} } }
-    const request = { method: 'elicitation/create', params }
-    const { action } = (await extra.sendRequest(request, this.#sdk.ElicitResultSchema, { timeout: ASK_MS })) as {
-      readonly action: string
-    }
-    return action === 'accept'
   }
 }
 

@@ -14,93 +14,83 @@ import type { ServiceNode } from './service-node.js'
 /** The outputs of messages that are on their way, in all flows. */
 const targets = new Set<string>()
 
-/** The fields of the editor about the output. */
-interface OutputConfig {
-  readonly output: string
-  readonly outputType: string
-  readonly webhook: boolean
+/** The service and the settings of a message. */
+interface TurnOptions {
+  readonly service: ServiceNode
+  /** The fields of the editor about the output. */
+  readonly config: { readonly output: string; readonly outputType: string; readonly webhook: boolean }
+  readonly signal: AbortSignal
+  readonly onPercent: (percent: number) => void
 }
 
 /**
  * The way of one message: send its file, start it once, wait, download. The file id stands in `msg.voxmux` from the
  * moment the service has the file. A message that comes with one goes on with that file, and nothing is paid again,
  * unless it is the id of another payload.
+ *
+ * @returns the message, its payload the path of the output, or its bytes
+ * @throws {UsageError} if the payload is not a file, or the output is the input, that of another message on its way, or
+ * cannot be written
+ * @throws every error of the client
  */
-export class FileTurn {
-  readonly #client: VoxmuxClient
-  readonly #start: StartOptions
-  readonly #config: OutputConfig
-  readonly #signal: AbortSignal
-  readonly #onPercent: (percent: number) => void
-
-  constructor(service: ServiceNode, config: OutputConfig, signal: AbortSignal, onPercent: (percent: number) => void) {
-    this.#client = service.client as VoxmuxClient
-    this.#config = config
-    this.#signal = signal
-    this.#onPercent = onPercent
-    this.#start = {
-      model: service.model || undefined,
-      ...(config.outputType ? { output_type: config.outputType } : {}),
-      ...(config.webhook ? { webhook: true } : {}),
-      ...(config.webhook && service.webhookSecret ? { webhook_secret: service.webhookSecret } : {}),
-    } as StartOptions
+export async function regenerateMessage(message: Message, options: TurnOptions): Promise<Message> {
+  const { config } = options
+  const { payload, output = config.output } = message
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
+    throw new UsageError('ERR_INPUT_MISSING', 'msg.payload is neither the path of a file nor its bytes (a Buffer).')
   }
-
-  /**
-   * @returns the message, its payload the path of the output, or its bytes
-   * @throws {UsageError} if the payload is not a file, or the output is the input, that of another message on its way,
-   * or cannot be written
-   * @throws every error of the client
-   */
-  async run(message: Message): Promise<Message> {
-    const { payload, output = this.#config.output } = message
-    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
-      throw new UsageError('ERR_INPUT_MISSING', 'msg.payload is neither the path of a file nor its bytes (a Buffer).')
+  const folder = await mkdtemp(join(tmpdir(), 'voxmux-node-red-'))
+  try {
+    const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
+    const input = typeof payload === 'string' ? payload : join(folder, named)
+    const target = await targetOf(input, typeof output === 'string' ? output : '', config.outputType)
+    if (target === undefined) {
+      const path = join(folder, 'output')
+      await regenerate(message, input, path, options)
+      message.payload = await readFile(path)
+    } else {
+      await requireWritable(target)
+      await alone(target, () => regenerate(message, input, target, options))
+      message.payload = target
     }
-    const folder = await mkdtemp(join(tmpdir(), 'voxmux-node-red-'))
-    try {
-      const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'
-      const input = typeof payload === 'string' ? payload : join(folder, named)
-      const target = await targetOf(input, typeof output === 'string' ? output : '', this.#config.outputType)
-      if (target === undefined) {
-        const path = join(folder, 'output')
-        await this.#regenerate(message, input, path)
-        message.payload = await readFile(path)
-      } else {
-        await requireWritable(target)
-        await alone(target, () => this.#regenerate(message, input, target))
-        message.payload = target
-      }
-      return message
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+    return message
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
+}
 
-  async #regenerate(message: Message, input: string, path: string): Promise<void> {
-    if (Buffer.isBuffer(message.payload)) await writeFile(input, message.payload)
-    const fileId = await this.#started(message, input)
-    await this.#client.waitFor(fileId, {
-      signal: this.#signal,
-      onStatus: ({ progress }) => this.#onPercent(progress),
-    })
-    await this.#client.download(fileId, path, { signal: this.#signal })
-  }
+async function regenerate(message: Message, input: string, path: string, options: TurnOptions): Promise<void> {
+  if (Buffer.isBuffer(message.payload)) await writeFile(input, message.payload)
+  const client = options.service.client as VoxmuxClient
+  const { signal, onPercent } = options
+  const fileId = await started(message, input, client, options)
+  await client.waitFor(fileId, { signal, onStatus: ({ progress }) => onPercent(progress) })
+  await client.download(fileId, path, { signal })
+}
 
-  async #started(message: Message, input: string): Promise<string> {
-    const call = { signal: this.#signal }
-    const identity = identityOf(message.payload, input)
-    const { fileId: known, input: of = identity } = message.voxmux ?? {}
-    if (known && of === identity) {
-      await this.#client.resumeStart(known, this.#start, call)
-      return known
-    }
-    const clientFileId = `node-red-${randomUUID()}`
-    const { file_id: fileId } = await this.#client.registerAndUpload({ clientFileId }, input, call)
-    message.voxmux = { fileId, input: identity }
-    await this.#client.startOnce(fileId, this.#start, call)
-    return fileId
+async function started(
+  message: Message,
+  input: string,
+  client: VoxmuxClient,
+  { service, config, signal }: TurnOptions,
+): Promise<string> {
+  const start = {
+    model: service.model || undefined,
+    ...(config.outputType ? { output_type: config.outputType } : {}),
+    ...(config.webhook ? { webhook: true } : {}),
+    ...(config.webhook && service.webhookSecret ? { webhook_secret: service.webhookSecret } : {}),
+  } as StartOptions
+  const identity = identityOf(message.payload, input)
+  const { fileId: known, input: of = identity } = message.voxmux ?? {}
+  if (known && of === identity) {
+    await client.resumeStart(known, start, { signal })
+    return known
   }
+  const clientFileId = `node-red-${randomUUID()}`
+  const { file_id: fileId } = await client.registerAndUpload({ clientFileId }, input, { signal })
+  message.voxmux = { fileId, input: identity }
+  await client.startOnce(fileId, start, { signal })
+  return fileId
 }
 
 /** Tells payloads apart: a message that was regenerated, or was given another file, is not the one that was sent. */

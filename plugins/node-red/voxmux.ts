@@ -1,6 +1,6 @@
 /** The module that Node-RED loads: the nodes `voxmux-service` (an API key) and `voxmux` (regenerates a file). */
 import { webhookBodySchema } from '../../src/contract/index.js'
-import { FileTurn } from './file-turn.js'
+import { regenerateMessage } from './file-turn.js'
 import type { FlowNode, Message, Runtime } from './runtime.js'
 import { openService, type ServiceConfig, type ServiceNode, testService } from './service-node.js'
 
@@ -68,8 +68,8 @@ function registerRegenerate(RED: Runtime): void {
       }
       running++
       show()
-      const turn = new FileTurn(service, config, closing.signal, (percent) => running === 1 && show(`${percent} %`))
-      turn.run(message).then(
+      const onPercent = (percent: number) => running === 1 && show(`${percent} %`)
+      regenerateMessage(message, { service, config, signal: closing.signal, onPercent }).then(
         (output: Message) => {
           running--
           show()

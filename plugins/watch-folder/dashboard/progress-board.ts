@@ -10,22 +10,12 @@ export interface JobProgress {
 }
 
 /** The latest progress of every job that runs in this process. */
-export class ProgressBoard {
-  readonly #jobs = new Map<string, JobProgress>()
-  readonly #leave: () => void
-
-  constructor(daemon: DaemonView) {
-    this.#leave = daemon.subscribe((event) => {
-      if (event.event === 'progress') this.#jobs.set(event.id, event)
-      else if (event.event === 'file') this.#jobs.delete(event.id)
-    })
-  }
-
-  get(id: string): JobProgress | undefined {
-    return this.#jobs.get(id)
-  }
-
-  close(): void {
-    this.#leave()
-  }
+export function progressBoard(daemon: DaemonView) {
+  const jobs = new Map<string, JobProgress>()
+  const close = daemon.subscribe((event) => {
+    if (event.event === 'progress') jobs.set(event.id, event)
+    else if (event.event === 'file') jobs.delete(event.id)
+  })
+  return { get: (id: string) => jobs.get(id), close }
 }
+export type ProgressBoard = ReturnType<typeof progressBoard>

@@ -7,7 +7,7 @@ import { ComparisonStore } from '../../../src/pipeline/report/comparison-store.j
 import type { DashboardParts } from './dashboard-exchange.js'
 import { LiveFeed } from './live-feed.js'
 import type { OperatorView } from './operator-view.js'
-import { ProgressBoard } from './progress-board.js'
+import { progressBoard } from './progress-board.js'
 import { ROUTES } from './routes.js'
 
 export interface DashboardOptions extends Pick<PageServerOptions<never>, 'host' | 'port' | 'hosts' | 'logger'> {
@@ -22,7 +22,7 @@ const PAGE = 'plugins/watch-folder/dashboard/page/'
 /** Serves the page, health checks and metrics. @throws {UsageError} `ERR_PORT_TAKEN` if it cannot bind */
 export async function startDashboard(options: DashboardOptions): Promise<PageServer> {
   const { view, metrics, comparisonFolder, logger = silentLogger, ...place } = options
-  const progress = new ProgressBoard(view.daemon)
+  const progress = progressBoard(view.daemon)
   const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault: warnOf(logger) })
   const comparisons = new ComparisonStore(comparisonFolder)
   const { url, close } = await startPageServer({
