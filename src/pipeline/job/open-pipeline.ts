@@ -71,7 +71,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const cache = new VoiceCache(config.cacheDir ?? join(stateDir, 'cache'), { maxBytes: config.cacheMaxBytes })
   // Nodes of one folder share their work, so each voice model has a folder of its own.
   const dataDir = join(stateDir, engine === null ? 'service' : `service-${engine.slice(0, 16)}`)
-  const service = new LazyService(target, dataDir, options, { ...config, news: ledger.news })
+  const service = lazyService(target, dataDir, options, { ...config, news: ledger.news })
   const roots = new PathRoots(config.paths)
   const stop = new AbortController()
   let settling: Promise<void> | undefined
@@ -128,53 +128,23 @@ interface OpenedService {
   readonly embedded: EmbeddedServiceHandle | null
 }
 
-type ClientConfig = Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined }
-
 /** The client of the configured service, or of an embedded service that starts on first use. */
-class LazyService {
-  readonly #target: ReturnType<typeof requireService>
-  readonly #dataDir: string
-  readonly #options: OpenPipelineOptions
-  readonly #config: ClientConfig
-  #opened: Promise<OpenedService> | undefined
+function lazyService(
+  target: ReturnType<typeof requireService>,
+  dataDir: string,
+  { startEmbedded, client: clientOptions, logger = silentLogger }: OpenPipelineOptions,
+  {
+    blockTypeHeader,
+    webhook,
+    news,
+  }: Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined },
+) {
+  let opening: Promise<OpenedService> | undefined
+  const clientOf = (access: ServiceAccess) => new VoxmuxClient({ ...access, ...clientOptions, blockTypeHeader, logger })
 
-  constructor(
-    target: ReturnType<typeof requireService>,
-    dataDir: string,
-    options: OpenPipelineOptions,
-    config: ClientConfig,
-  ) {
-    this.#target = target
-    this.#dataDir = dataDir
-    this.#options = options
-    this.#config = config
-  }
-
-  opened(): Promise<OpenedService> {
-    this.#opened ??= this.#open()
-    return this.#opened
-  }
-
-  /** A fault of the moment, such as too many open files, must not fail every later job. */
-  async #open(): Promise<OpenedService> {
-    try {
-      return await (this.#target.kind === 'embedded' ? this.#openEmbedded() : this.#openRemote(this.#target))
-    } catch (error) {
-      this.#opened = undefined
-      throw error
-    }
-  }
-
-  async close(): Promise<void> {
-    const opened = await this.#opened?.catch(() => undefined)
-    opened?.client.close()
-    await opened?.intake?.close()
-    await opened?.embedded?.close()
-  }
-
-  async #openEmbedded(): Promise<OpenedService> {
-    const embedded = await this.#options.startEmbedded(this.#dataDir)
-    const client = this.#clientOf(embedded.access)
+  const openEmbedded = async (): Promise<OpenedService> => {
+    const embedded = await startEmbedded(dataDir)
+    const client = clientOf(embedded.access)
     // Within one process, this call replaces a webhook. The webhooks of the local account stay as the user set them.
     embedded.onFileEnd((fileId) => client.askNow(fileId))
     // The status of a file would stay "in progress" until there is space again.
@@ -182,13 +152,10 @@ class LazyService {
     return { client, intake: null, embedded }
   }
 
-  async #openRemote({ kind: _, ...access }: RemoteTarget): Promise<OpenedService> {
-    const { logger = silentLogger } = this.#options
-    const client = this.#clientOf(access)
-    const settings = this.#config.webhook
+  const openRemote = async ({ kind: _, ...access }: RemoteTarget): Promise<OpenedService> => {
+    const client = clientOf(access)
     try {
-      const intake =
-        settings && (await openWebhookIntake({ settings, access, client, logger, news: this.#config.news }))
+      const intake = webhook && (await openWebhookIntake({ settings: webhook, access, client, logger, news }))
       return { client, intake, embedded: null }
     } catch (error) {
       client.close()
@@ -196,9 +163,27 @@ class LazyService {
     }
   }
 
-  #clientOf(access: ServiceAccess): VoxmuxClient {
-    const { logger = silentLogger, client } = this.#options
-    return new VoxmuxClient({ ...access, ...client, blockTypeHeader: this.#config.blockTypeHeader, logger })
+  /** A fault of the moment, such as too many open files, must not fail every later job. */
+  const open = async () => {
+    try {
+      return await (target.kind === 'embedded' ? openEmbedded() : openRemote(target))
+    } catch (error) {
+      opening = undefined
+      throw error
+    }
+  }
+
+  return {
+    opened: () => {
+      opening ??= open()
+      return opening
+    },
+    close: async () => {
+      const opened = await opening?.catch(() => undefined)
+      opened?.client.close()
+      await opened?.intake?.close()
+      await opened?.embedded?.close()
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import type { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { backoffMs, sleep } from '../../core/time.js'
 import type { JobStore, Pause } from '../../ledger/index.js'
-import { BackgroundLoop } from './background-loop.js'
+import { backgroundLoop } from './background-loop.js'
 
 /** Beginnings of the pauses that the guard set and may end. Any other pause is a person's. */
 const NO_ACCESS = 'The service refuses this account: '
@@ -37,7 +37,7 @@ export class AccountGuard {
   #tries = 0
   #isProbing = false
   #hasTried = false
-  readonly #loop = new BackgroundLoop((signal) => this.#watch(signal))
+  readonly #loop = backgroundLoop((signal) => this.#watch(signal))
 
   constructor(options: AccountGuardOptions) {
     this.#options = options

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/logger.js'
 import { backoffMs } from '../../core/time.js'
 import { WakeUp } from '../../core/wake-up.js'
 import type { JobStore } from '../../ledger/index.js'
-import { BackgroundLoop } from './background-loop.js'
+import { backgroundLoop } from './background-loop.js'
 
 /** Faults of the service or of the connection to it. */
 const SERVICE_CODES: readonly string[] = [
@@ -53,7 +53,7 @@ export class ServiceReturn {
   /** Monotonic time since which the service is back, while older jobs may still wait. */
   #backMs: number | null = null
   #through = 0
-  readonly #loop = new BackgroundLoop((signal) => this.#watch(signal))
+  readonly #loop = backgroundLoop((signal) => this.#watch(signal))
 
   constructor(options: ServiceReturnOptions) {
     this.#options = options

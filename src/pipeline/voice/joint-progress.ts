@@ -4,28 +4,19 @@ import type { StageProgress } from '../context.js'
 type PartStage = 'upload' | 'process' | 'download' | 'align'
 export type PartProgress = (stage: PartStage, percent: number) => void
 
-/** The joint progress of several voice files: the mean of each stage. */
-export class JointProgress {
-  readonly #count: number
-  readonly #tell: StageProgress
-  readonly #percents = new Map<PartStage, number[]>()
-  #parts = 0
-
-  constructor(count: number, tell: StageProgress) {
-    this.#count = count
-    this.#tell = tell
-    // If nothing is sent (all silent), these stages are complete.
-    if (count === 0) for (const stage of ['upload', 'process', 'download', 'align'] as const) tell(stage, 100)
-  }
-
-  /** The progress of the next voice file. */
-  part(): PartProgress {
-    const index = this.#parts++
+/** The joint progress of several voice files: the mean of each stage. @returns the progress of the next voice file */
+export function jointProgress(count: number, tell: StageProgress): () => PartProgress {
+  const stages = new Map<PartStage, number[]>()
+  let parts = 0
+  // If nothing is sent (all silent), these stages are complete.
+  if (count === 0) for (const stage of ['upload', 'process', 'download', 'align'] as const) tell(stage, 100)
+  return () => {
+    const index = parts++
     return (stage, percent) => {
-      const percents = this.#percents.get(stage) ?? new Array<number>(this.#count).fill(0)
+      const percents = stages.get(stage) ?? new Array<number>(count).fill(0)
       percents[index] = percent
-      this.#percents.set(stage, percents)
-      this.#tell(stage, percents.reduce((sum, value) => sum + value, 0) / this.#count)
+      stages.set(stage, percents)
+      tell(stage, percents.reduce((sum, value) => sum + value, 0) / count)
     }
   }
 }
