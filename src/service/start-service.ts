@@ -4,7 +4,7 @@ import { buildApp } from './app.js'
 import { loadEngine } from './engine/load-engine.js'
 import { listenAt, withoutSlash } from './http/listen.js'
 import { openNodeIdentity } from './identity/node-identity.js'
-import { NodeKeys } from './identity/node-keys.js'
+import { nodeKeys } from './identity/node-keys.js'
 import type { RunningService, ServiceOptions } from './service-handle.js'
 import { type ServiceSettings, serviceSettingsSchema } from './service-settings.js'
 import { openNodeStorage } from './storage/node-storage.js'
@@ -13,7 +13,7 @@ import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
 import { FileLife } from './work/file-life.js'
 import { FileService } from './work/file-service.js'
-import { NodeEngine, openEmbeddedEngine } from './work/node-engine.js'
+import { nodeEngine, openEmbeddedEngine } from './work/node-engine.js'
 import { openNodeWork } from './work/node-work.js'
 import { keepSweeping } from './work/retention.js'
 
@@ -56,8 +56,8 @@ async function startNode(
   const { authenticator, ...provider } = await openNodeIdentity(store, settings.identity)
   const { identity } = provider
 
-  const engine = new NodeEngine(options.engine ?? (() => openEmbeddedEngine(limits, settings.engine)))
-  closers.push(() => engine.close())
+  const engine = nodeEngine(options.engine ?? (() => openEmbeddedEngine(limits, settings.engine)))
+  closers.push(engine.close)
 
   const { storage, storageUrl } = await openNodeStorage(options, {
     ...{ store, linkSecret: identity.linkSecret, links: settings.links, logger },
@@ -68,7 +68,7 @@ async function startNode(
   const life = new FileLife(workStore.files)
   const { queue, onDiskFault } = await openNodeWork(nodeStore, {
     ...{ limits, life, storage, settings, allowPrivateUrls, logger },
-    engine: () => engine.opened(),
+    engine: engine.opened,
   })
   closers.push(() => queue.stop())
 
@@ -88,8 +88,8 @@ async function startNode(
   const listening = await listenAt(app, host, port)
   address.baseUrl = withoutSlash(options.publicUrl ?? listening)
 
-  const nodeKeys = new NodeKeys(provider.apiKeys, store.accounts, logger)
-  closers.push(() => nodeKeys.close())
+  const ownKeys = nodeKeys(provider.apiKeys, store.accounts, logger)
+  closers.push(ownKeys.close)
   closers.push(keepSweeping({ store: workStore, storage, life, queue, settings, logger }))
   sender.start()
   if (!options.serveOnly) {
@@ -100,7 +100,7 @@ async function startNode(
   const { tenantId, scope, serviceId } = identity
   return {
     ...{ baseUrl: address.baseUrl, authUrl: authUrl(), storageUrl, tenantId, scope, serviceId },
-    createKey: (name) => nodeKeys.create(name),
+    createKey: ownKeys.create,
     onFileEnd: (listener) => life.onEnd(listener),
     onDiskFault,
     trustReceiver: (origin) => sender.trustReceiver(origin),

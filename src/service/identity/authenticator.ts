@@ -1,7 +1,7 @@
 import type { Accounts } from '../store/accounts.js'
 import { type AccessTokens, TokenRefused } from './access-tokens.js'
 import type { ApiKeys } from './api-keys.js'
-import type { OutsideTokens } from './outside-tokens.js'
+import type { outsideTokens } from './outside-tokens.js'
 
 /** Finds the user of a request from its bearer token. @returns id of the user @throws TokenRefused */
 export type Authenticator = (token: string) => Promise<string>
@@ -18,6 +18,6 @@ export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authentic
 }
 
 /** Checks tokens of an external identity provider. Each subject is a user. */
-export function outsideAuthenticator(tokens: OutsideTokens, accounts: Accounts): Authenticator {
-  return async (token) => (await accounts.ensureSubject(await tokens.verify(token))).id
+export function outsideAuthenticator(verify: ReturnType<typeof outsideTokens>, accounts: Accounts): Authenticator {
+  return async (token) => (await accounts.ensureSubject(await verify(token))).id
 }

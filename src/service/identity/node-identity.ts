@@ -3,7 +3,7 @@ import { readIdentity, type ServiceIdentity, type ServiceStore } from '../store/
 import { AccessTokens } from './access-tokens.js'
 import { ApiKeys } from './api-keys.js'
 import { type Authenticator, outsideAuthenticator, ownAuthenticator } from './authenticator.js'
-import { OutsideTokens } from './outside-tokens.js'
+import { outsideTokens } from './outside-tokens.js'
 import { SigningKeys } from './signing-keys.js'
 
 /** Tells programs apart, and issues their tokens. */
@@ -24,7 +24,7 @@ export async function openNodeIdentity(
   const signingKeys = new SigningKeys(store.signingKeys, keyRotationSec * 1000)
   const tokens = new AccessTokens(identity, signingKeys)
   const authenticator = outside
-    ? outsideAuthenticator(new OutsideTokens(outside), store.accounts)
+    ? outsideAuthenticator(outsideTokens(outside), store.accounts)
     : ownAuthenticator(tokens, apiKeys)
   return { identity, apiKeys, signingKeys, tokens, authenticator }
 }

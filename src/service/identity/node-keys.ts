@@ -8,34 +8,21 @@ const LIFETIME_MS = 3600_000
 const RENEWAL_MS = 10 * 60_000
 
 /** Keys that a process creates for itself. They belong to the local account and live as long as the node. */
-export class NodeKeys {
-  private readonly timer: NodeJS.Timeout
-
-  constructor(
-    private readonly keys: ApiKeys,
-    private readonly accounts: Accounts,
-    private readonly logger: Logger,
-  ) {
-    this.timer = setInterval(() => this.renew(), RENEWAL_MS)
-    this.timer.unref()
-  }
-
-  async create(name: string): Promise<{ clientId: string; clientSecret: string }> {
-    const user = await this.accounts.ensure(LOCAL_ACCOUNT)
-    const { clientId, clientSecret } = await this.keys.createPassing(user.id, name, LIFETIME_MS)
-    return { clientId, clientSecret }
-  }
-
-  async close(): Promise<void> {
-    clearInterval(this.timer)
-    await this.keys
-      .forgetOwn()
-      .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be removed. It expires by itself.'))
-  }
-
-  private renew(): void {
-    this.keys
-      .renewOwn()
-      .catch((err: unknown) => this.logger.warn({ err }, 'A key could not be renewed. Its next use renews it.'))
+export function nodeKeys(keys: ApiKeys, accounts: Accounts, logger: Logger) {
+  const renew = () =>
+    keys.renewOwn().catch((err: unknown) => logger.warn({ err }, 'A key could not be renewed. Its next use renews it.'))
+  const timer = setInterval(renew, RENEWAL_MS).unref()
+  return {
+    async create(name: string) {
+      const user = await accounts.ensure(LOCAL_ACCOUNT)
+      const { clientId, clientSecret } = await keys.createPassing(user.id, name, LIFETIME_MS)
+      return { clientId, clientSecret }
+    },
+    async close() {
+      clearInterval(timer)
+      await keys
+        .forgetOwn()
+        .catch((err: unknown) => logger.warn({ err }, 'A key could not be removed. It expires by itself.'))
+    },
   }
 }

@@ -3,41 +3,39 @@ import { TransientError } from '../../core/errors.js'
 import type { OutsideIdentity } from '../service-settings.js'
 import { TokenRefused, tokenFault } from './access-tokens.js'
 
-/** Checks the tokens of an external identity provider: issuer, audience, signature, expiry, scope. */
-export class OutsideTokens {
-  private readonly keySet: ReturnType<typeof createRemoteJWKSet>
+/**
+ * Checks the tokens of an external identity provider: issuer, audience, signature, expiry, scope.
+ *
+ * @returns reads issuer and subject of a token; for tokens issued to programs, the subject is the client. It throws
+ *   {@link TokenRefused}, or TransientError `ERR_IDENTITY_UNREACHABLE` when the provider's keys cannot be loaded
+ */
+export function outsideTokens({
+  issuer,
+  audience,
+  jwksUrl,
+  scope,
+}: OutsideIdentity): (token: string) => Promise<string> {
+  const keySet = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 5000, cooldownDuration: 5000 })
+  // Asymmetric algorithms only: with an HMAC, the published key could sign tokens.
+  const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
-  constructor(private readonly provider: OutsideIdentity) {
-    this.keySet = createRemoteJWKSet(new URL(provider.jwksUrl), { timeoutDuration: 5000, cooldownDuration: 5000 })
-  }
-
-  /**
-   * Returns issuer and subject of a token. For tokens issued to programs, the subject is the client.
-   *
-   * @throws {TokenRefused}
-   * @throws {TransientError} `ERR_IDENTITY_UNREACHABLE` when the provider's keys cannot be loaded
-   */
-  async verify(token: string): Promise<string> {
-    const payload = await this.signed(token)
-    if (this.provider.scope && !grants(payload).has(this.provider.scope))
-      throw new TokenRefused('scope', 'The token lacks the scope of this service.')
-    const subject = payload.sub ?? payload.azp ?? payload.client_id
-    if (typeof subject !== 'string') throw new TokenRefused('token', 'The token names no subject.')
-    return `${payload.iss} ${subject}`
-  }
-
-  private async signed(token: string): Promise<JWTPayload> {
+  async function signed(token: string): Promise<JWTPayload> {
     try {
-      const { issuer, audience } = this.provider
-      // Asymmetric algorithms only: with an HMAC, the published key could sign tokens.
-      const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
-      const options = { issuer, audience, algorithms, requiredClaims: ['exp'] }
-      return (await jwtVerify(token, this.keySet, options)).payload
+      return (await jwtVerify(token, keySet, { issuer, audience, algorithms, requiredClaims: ['exp'] })).payload
     } catch (error) {
       const refused = error instanceof errors.JOSEError && !unreachable(error)
       if (refused) throw new TokenRefused('token', tokenFault(error))
       throw new TransientError('ERR_IDENTITY_UNREACHABLE', 'The identity provider does not respond.', { cause: error })
     }
+  }
+
+  return async (token) => {
+    const payload = await signed(token)
+    if (scope && !grants(payload).has(scope))
+      throw new TokenRefused('scope', 'The token lacks the scope of this service.')
+    const subject = payload.sub ?? payload.azp ?? payload.client_id
+    if (typeof subject !== 'string') throw new TokenRefused('token', 'The token names no subject.')
+    return `${payload.iss} ${subject}`
   }
 }
 

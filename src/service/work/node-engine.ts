@@ -4,24 +4,17 @@ import { loadEngine } from '../engine/load-engine.js'
 import type { FileEngine } from './file-engine.js'
 
 /** The engine of a node. The first file opens it, and the next one if that failed. */
-export class NodeEngine {
-  readonly #open: () => Promise<FileEngine>
-  #opened: Promise<FileEngine> | undefined
-
-  constructor(open: () => Promise<FileEngine>) {
-    this.#open = open
-  }
-
-  opened(): Promise<FileEngine> {
-    this.#opened ??= this.#open().catch((error) => {
-      this.#opened = undefined
-      throw error
-    })
-    return this.#opened
-  }
-
-  async close(): Promise<void> {
-    await (await this.#opened)?.close?.()
+export function nodeEngine(open: () => Promise<FileEngine>) {
+  let opening: Promise<FileEngine> | undefined
+  return {
+    opened: () => {
+      opening ??= open().catch((error) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    close: async () => (await opening)?.close?.(),
   }
 }
 

@@ -1,30 +1,28 @@
-/** Writes progress values one at a time and skips outdated ones: an engine is faster than a store. */
-export class ProgressLine {
-  private latest: number | undefined
-  private writing: Promise<void> | undefined
+/**
+ * Writes progress values one at a time and skips outdated ones: an engine is faster than a store.
+ *
+ * @param write one value
+ * @param failed handles a failed write; only a lost lease stops the file
+ */
+export function progressLine(write: (percent: number) => Promise<void>, failed: (error: unknown) => void) {
+  let latest: number | undefined
+  let writing: Promise<void> | undefined
 
-  /** @param write one value @param failed handles a failed write; only a lost lease stops the file */
-  constructor(
-    private readonly write: (percent: number) => Promise<void>,
-    private readonly failed: (error: unknown) => void,
-  ) {}
-
-  tell(percent: number): void {
-    this.latest = percent
-    this.writing ??= this.drain()
-  }
-
-  /** Resolves when no write is pending. */
-  async settled(): Promise<void> {
-    await this.writing
-  }
-
-  private async drain(): Promise<void> {
-    while (this.latest !== undefined) {
-      const percent = this.latest
-      this.latest = undefined
-      await this.write(percent).catch(this.failed)
+  async function drain(): Promise<void> {
+    while (latest !== undefined) {
+      const percent = latest
+      latest = undefined
+      await write(percent).catch(failed)
     }
-    this.writing = undefined
+    writing = undefined
+  }
+
+  return {
+    tell(percent: number) {
+      latest = percent
+      writing ??= drain()
+    },
+    /** Resolves when no write is pending. */
+    settled: async () => writing,
   }
 }

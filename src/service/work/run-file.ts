@@ -25,7 +25,7 @@ import type { ClaimedFile, Files } from '../store/files.js'
 import type { FileEngine } from './file-engine.js'
 import type { FileLife } from './file-life.js'
 import { judgeInput } from './judge-input.js'
-import { ProgressLine } from './progress-line.js'
+import { progressLine } from './progress-line.js'
 
 export interface FileRunContext {
   readonly files: Files
@@ -108,7 +108,7 @@ async function processClaimed(current: Attempt, context: FileRunContext, signal:
   const folder = await storage.workFolder(file.id)
   const lost = new AbortController()
   const until = AbortSignal.any([signal, lost.signal])
-  const progress = new ProgressLine(
+  const progress = progressLine(
     (percent) => life.progress(claimed, percent),
     (error) => {
       if (isLeaseLost(error)) lost.abort(error)
