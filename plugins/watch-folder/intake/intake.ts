@@ -161,7 +161,7 @@ export class Intake {
   async #sha256OfDone({ jobId }: SeenFile): Promise<string | undefined> {
     const job = await this.#context.jobs.get(jobId)
     const receipt = job?.receipt ? await readReceipt(job.receipt) : undefined
-    return receipt?.input.sha256
+    return receipt?.input.sha256 ?? undefined
   }
 
   /** The known file of the same content whose old path is gone: this is the same file under another name. */

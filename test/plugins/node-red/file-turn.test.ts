@@ -1,7 +1,7 @@
 import { copyFile, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FileTurn } from '../../../plugins/node-red/file-turn.js'
+import { regenerateMessage } from '../../../plugins/node-red/file-turn.js'
 import type { ServiceNode } from '../../../plugins/node-red/service-node.js'
 import { VoxmuxClient } from '../../../src/client/index.js'
 import { FaultServer } from '../../helpers/fault-server.js'
@@ -22,8 +22,8 @@ it('refuses an output that leads to its input through a link, before anything is
   await copyFile(fixture('speech.wav'), payload)
   const service = { client, model: '', webhookSecret: undefined } as unknown as ServiceNode
   const config = { output: '', outputType: '', webhook: false }
-  const turn = new FileTurn(service, config, new AbortController().signal, () => {})
-  const running = turn.run({ payload, output: join(folder, 'link', 'speech.wav') })
+  const options = { service, config, signal: new AbortController().signal, onPercent: () => {} }
+  const running = regenerateMessage({ payload, output: join(folder, 'link', 'speech.wav') }, options)
   await expect(running).rejects.toMatchObject({ code: 'ERR_BAD_OPTION' })
   expect(server.calls.registerFile).toBe(0)
 })
