@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { type FileErrorCode, type FileProcessingStatus, processingStateSchema } from '../contract/index.js'
+import {
+  type FileErrorCode,
+  type FileProcessingStatus,
+  PROCESSING_STATES,
+  processingStateSchema,
+} from '../contract/index.js'
 
 /** A status as the service sent it. `errorCode` may be unknown to the interface. */
 export interface FileStatus extends Omit<FileProcessingStatus, 'errorCode'> {
@@ -16,6 +21,12 @@ const entrySchema = z.object({
   progress: looseNumber,
 })
 
+/** The state with these letters: a service that spells one `SUCCEEDED` or `in_progress` must not be waited for in vain. */
+function spelledState(text: string): string {
+  const letters = text.toLowerCase().replace(/[^a-z]/g, '')
+  return PROCESSING_STATES.find((state) => state.toLowerCase() === letters) ?? text
+}
+
 /** The list in a getFilesStatus response. {@link readFileStatus} checks each entry on its own. */
 export const statusListSchema = z.array(z.unknown())
 
@@ -30,16 +41,27 @@ function readFileStatus(entry: unknown): FileStatus | undefined {
   if (!parsed.success) return undefined
   const { id, status: state, progress: percent } = parsed.data
   const errorCode = Number.isInteger(parsed.data.errorCode) ? parsed.data.errorCode : 0
-  const known = processingStateSchema.safeParse(state)
+  const known = processingStateSchema.safeParse(spelledState(state))
   const status = known.success ? known.data : errorCode < 0 ? 'Failed' : 'InProgress'
   const unknownProgress = status === 'Succeeded' ? 100 : 0
   const progress = Number.isFinite(percent) ? Math.min(100, Math.max(0, percent)) : unknownProgress
   return { id, status, errorCode, progress }
 }
 
-/** Finds each file's entry in a response, in the order of the ids. @returns undefined if a file has no readable entry */
+/**
+ * Finds each file's entry in a response, in the order of the ids. The case of an id does not count: databases print a
+ * UUID in either.
+ *
+ * @returns undefined if a file has no readable entry
+ */
 export function statusesOf(answer: readonly unknown[], ids: readonly string[]): (FileStatus | undefined)[] {
-  const byId = new Map<string, FileStatus>()
-  for (const entry of answer.map(readFileStatus)) if (entry) byId.set(entry.id, entry)
-  return ids.map((id) => byId.get(id))
+  const entries = answer.map(readFileStatus).filter((entry) => entry !== undefined)
+  const byId = new Map([
+    ...entries.map((entry) => [entry.id.toLowerCase(), entry] as const),
+    ...entries.map((entry) => [entry.id, entry] as const),
+  ])
+  return ids.map((id) => {
+    const entry = byId.get(id) ?? byId.get(id.toLowerCase())
+    return entry && { ...entry, id }
+  })
 }

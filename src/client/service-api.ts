@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import {
   type ClientProcessOptions,
+  clientOutputFileUrlSchema,
   clientProcessOptionsSchema,
   LIMITS,
   OPERATIONS,
   type OperationName,
   type OutputFileUrl,
-  outputFileUrlSchema,
   type PingAnswer,
   pingAnswerSchema,
   type RegisteredFile,
@@ -143,7 +143,7 @@ export class ServiceApi {
   }
 
   getOutputFileUrl(fileId: string, options?: CallOptions): Promise<OutputFileUrl> {
-    return this.#call({ operation: 'getOutputFileUrl', body: { fileId }, answer: outputFileUrlSchema }, options)
+    return this.#call({ operation: 'getOutputFileUrl', body: { fileId }, answer: clientOutputFileUrlSchema }, options)
   }
 
   async #register<T extends RegisteredFileFromUrl>(

@@ -36,7 +36,8 @@ export const registerFileFromUrlAnswerSchema = z.object({ registered_file: regis
 export type RegisterFileFromUrlAnswer = z.infer<typeof registerFileFromUrlAnswerSchema>
 
 /** Processing states in `getFilesStatus`. Webhooks use another list: see `webhookStatusSchema`. */
-export const processingStateSchema = z.enum(['Pending', 'InProgress', 'NotFound', 'Failed', 'Succeeded'])
+export const PROCESSING_STATES = ['Pending', 'InProgress', 'NotFound', 'Failed', 'Succeeded'] as const
+export const processingStateSchema = z.enum(PROCESSING_STATES)
 
 export const fileProcessingStatusSchema = z.strictObject({
   id: z.string(),
@@ -63,6 +64,9 @@ export type StartProcessAnswer = z.infer<typeof startProcessAnswerSchema>
 
 export const outputFileUrlSchema = z.object({ url: uri, expiry: unixTimestamp })
 export type OutputFileUrl = z.infer<typeof outputFileUrlSchema>
+
+/** A link as a client reads it. Without a readable expiry it is used at once and only once, because its file is paid for. */
+export const clientOutputFileUrlSchema = z.object({ url: uri, expiry: unixTimestamp.catch(0) })
 
 /** A file record. The interface leaves it open, and does not define which operation returns it. */
 export const userFileSchema = z.looseObject({

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { FileStatus } from '../../src/client/index.js'
 import { InterruptedError } from '../../src/core/errors.js'
@@ -45,6 +47,14 @@ describe('an odd answer of getFilesStatus', () => {
     expect(ends['no status at all']).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4 })
   })
 
+  test.for(['SUCCEEDED', 'succeeded'])('spelled %s is the end', async (status, { server, client, finished }) => {
+    const { fileId } = await finished(5)
+    const body = [{ id: fileId.toUpperCase(), status, errorCode: 0, progress: 100 }]
+    server.fail('getFilesStatus', { kind: 'answer', body }, Number.POSITIVE_INFINITY)
+    const signal = AbortSignal.timeout(2000)
+    expect(await client.waitFor(fileId, { signal })).toMatchObject({ id: fileId, status: 'Succeeded' })
+  })
+
   test('a 404 for the question is no word about the file', async ({ server, client, finished }) => {
     const { fileId } = await finished(5)
     server.fail('getFilesStatus', { kind: 'status', status: 404 }, 2)
@@ -53,4 +63,18 @@ describe('an odd answer of getFilesStatus', () => {
     const error = await errorOf(client.getFilesStatus([fileId]))
     expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4, errorCode: undefined })
   })
+})
+
+describe('a link whose expiry cannot be read', () => {
+  test.for([undefined, 'tomorrow', 1.5])(
+    '(%s) downloads what is paid for',
+    async (expiry, { server, client, finished, dir }) => {
+      const { fileId, content } = await finished(1000)
+      const { url } = await client.getOutputFileUrl(fileId)
+      server.fail('getOutputFileUrl', { kind: 'answer', body: { url, expiry } })
+      await client.download(fileId, join(dir, 'out'))
+      expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+      expect(server.calls.getOutputFileUrl).toBe(2)
+    },
+  )
 })

@@ -36,6 +36,7 @@ const GOOD: Readonly<Record<string, object>> = {
   startProcessAnswerSchema: { file_id: 'f', error: { code: 409, message: 'started' } },
   getFilesStatusAnswerSchema: [{ id: 'f', status: 'InProgress', errorCode: 0, progress: 12.5 }],
   outputFileUrlSchema: { url: 'https://storage.example/o?sig=1', expiry: 1_800_000_000 },
+  clientOutputFileUrlSchema: { url: 'https://storage.example/o?sig=1', expiry: 1_800_000_000 },
   operationMessageSchema: { message: 'm', statusCode: 401, more: { is: 'kept' } },
   clientProcessOptionsSchema: { model: 'regen_v1', webhook: true, webhook_secret: 's', output_type: 'wav' },
   webhookBodySchema: {
