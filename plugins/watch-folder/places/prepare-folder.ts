@@ -12,6 +12,12 @@ import { requireInside } from './require-inside.js'
  */
 export async function prepareFolder(folder: Aftercare): Promise<void> {
   const { path, out, failed, done, source } = folder
+  // A drive of Windows may be a card of recordings, but this is the whole machine.
+  if (path === '/')
+    throw new UsageError('ERR_WATCH_FOLDER', '/ cannot be watched: it is the root of the file system.', {
+      input: path,
+      remedies: ['Name the folder that gets the recordings. All audio and video below it is regenerated.'],
+    })
   const clash = Object.entries({ out, failed, done }).find(([, place]) => place === path)
   if (clash) throw wrongFolder(folder, `its "${clash[0]}" folder is the folder itself`)
   const root = await stat(path)

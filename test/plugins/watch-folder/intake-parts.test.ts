@@ -61,6 +61,18 @@ it('a folder for outputs or reports that is a file is refused in words', async (
   }
 })
 
+it.skipIf(process.platform === 'win32')(
+  'the root of the file system is refused before anything is made in it',
+  async () => {
+    const wish = { path: '/', out: folder.file('out'), failed: folder.file('failed'), done: '/', source: 'keep' }
+    await expect(prepareFolder(wish as Aftercare)).rejects.toMatchObject({
+      code: 'ERR_WATCH_FOLDER',
+      remedies: [expect.stringContaining('Name the folder')],
+    })
+    expect(await readdir(folder.path)).toEqual([])
+  },
+)
+
 it('a file that is moved away while it is examined is passed over without a warning', async () => {
   const facts: FileFacts = { sizeBytes: 8192, allocatedBytes: 8192, mtimeNs: 1n, ctimeNs: 1n, dev: 1n, ino: 1n }
   const candidates = new Candidates(0)
