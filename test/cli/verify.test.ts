@@ -111,6 +111,12 @@ describe('voxmux verify', () => {
     expect(await verify(cut)).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_PACKETS_DIFFER' } } })
   })
 
+  it('says that a receipt is not the file that it is about', async () => {
+    const { exitCode, file } = await verify(`${output}.voxmux.json`)
+    expect(exitCode).toBe(7)
+    expect(file).toMatchObject({ error: { remedies: [`This is the receipt. Name its file: ${output}`] } })
+  })
+
   it('does not accept another input, nor a file without a receipt', async () => {
     const other = await verify(output, '--input', fixture('vfr.mp4'))
     expect(other).toMatchObject({ exitCode: 7, file: { error: { code: 'ERR_INPUT_DIFFERS' } } })

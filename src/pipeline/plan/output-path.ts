@@ -96,6 +96,11 @@ export function receiptPath(output: string): string {
   return `${output}${RECEIPT_SUFFIX}`
 }
 
+/** Path of the output that a receipt is about; undefined if the name is not that of a receipt. */
+export function outputOfReceipt(path: string): string | undefined {
+  return path.endsWith(RECEIPT_SUFFIX) ? path.slice(0, -RECEIPT_SUFFIX.length) : undefined
+}
+
 /** Path of the report beside an output. */
 export function reportPath(output: string): string {
   return `${output}.voxmux.html`

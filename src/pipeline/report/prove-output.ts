@@ -4,7 +4,7 @@ import { unreadableFile } from '../../core/unreadable-file.js'
 import { hashPackets, type MediaInfo, probe } from '../../media/index.js'
 import { hasBytes } from '../file-identity.js'
 import { type Receipt, readReceipt, type StreamFate } from '../output/receipt.js'
-import { receiptPath } from '../plan/output-path.js'
+import { outputOfReceipt, receiptPath } from '../plan/output-path.js'
 
 export interface ProveOptions {
   /** The file from which the output was made; default: the path in the receipt. */
@@ -154,8 +154,13 @@ async function requireFile(path: string): Promise<void> {
 async function receiptMissing(output: string, path: string): Promise<VerificationError> {
   const isThere = (await stat(path).catch(() => undefined)) !== undefined
   const why = isThere ? 'is not a receipt of a file, or cannot be read' : 'does not exist'
+  const file = outputOfReceipt(output)
   return new VerificationError('ERR_RECEIPT_MISSING', `${output} has no receipt of voxmux: ${path} ${why}.`, {
     input: output,
-    remedies: ['Name the receipt with --receipt. Without one, nothing shows who made the file.'],
+    remedies: [
+      file === undefined
+        ? 'Name the receipt with --receipt. Without one, nothing shows who made the file.'
+        : `This is the receipt. Name its file: ${file}`,
+    ],
   })
 }
