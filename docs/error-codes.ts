@@ -60,7 +60,7 @@ export const ERROR_CODES = {
   ERR_DATABASE_IO: ['TransientError', 'The disk failed while the database was read or written.', 'Check the disk, then try again.'],
   ERR_DATABASE_NEWER: ['UsageError', 'A newer voxmux wrote the database.', 'Update voxmux.'],
   ERR_DATABASE_NOT_WRITABLE: ['UsageError', 'The database cannot be opened for writing.', 'Check the owner and the permissions.'],
-  ERR_DATA_MISSING: ['UsageError', 'The folder of a service does not exist.', 'Check --data, or start a service there.'],
+  ERR_DATA_MISSING: ['UsageError', 'The folder of a service does not exist, or holds none.', 'Check --data, or start a service there.'],
   ERR_DATA_NOT_NAMED: ['UsageError', 'The nodes of a shared store have no shared folder.', 'Name it with --data.'],
   ERR_DECODER_FAILS: ['TransientError', 'This computer can decode neither the regenerated audio nor the voice that was sent.', 'Check ffmpeg with `voxmux doctor`, and the limits on memory and processes, then run again: you do not pay twice.'],
   ERR_DELIVERY_UNKNOWN: ['UsageError', 'The log of the portal has no webhook with this id.', 'List the deliveries with `voxmux portal webhook log`.'],

@@ -4,6 +4,7 @@ import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { shellWord } from '../core/shell-word.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
+import { holdsService } from '../service/index.js'
 import type { CommandContext } from './command.js'
 
 /** Flags of `serve` and `portal` that locate the service. */
@@ -61,8 +62,9 @@ export async function serviceFolder(data: string | undefined, { cwd, env }: Surr
 
 /** A mistyped folder must not become a second, empty service. */
 function existingFolder(folder: string): Promise<string> {
-  if (existsSync(folder)) return ensureStateFolder(folder, '--data')
-  throw new UsageError('ERR_DATA_MISSING', `The folder ${folder} does not exist, so it holds no service.`, {
+  if (holdsService(folder)) return ensureStateFolder(folder, '--data')
+  const why = existsSync(folder) ? 'holds no service' : 'does not exist, so it holds no service'
+  throw new UsageError('ERR_DATA_MISSING', `The folder ${folder} ${why}.`, {
     remedies: [`Check --data. To make a new service there, run \`voxmux serve --data ${shellWord(folder)}\`.`],
   })
 }

@@ -149,6 +149,12 @@ describe('presets', () => {
 })
 
 describe('portal', () => {
+  it('makes no service in a folder that holds none', async () => {
+    const { code, stderr } = await inProcess(['portal', 'show', '--data', folder])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/ holds no service\.\n.*voxmux serve --data/)])
+    expect(existsSync(join(folder, 'service.db'))).toBe(false)
+  })
+
   it('refuses a folder that does not exist, and does not make it', async () => {
     const { code, stderr } = await inProcess(['portal', 'show', '--data', 'typo'])
     expect([code, existsSync(join(folder, 'typo'))]).toEqual([2, false])

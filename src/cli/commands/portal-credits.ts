@@ -23,5 +23,7 @@ export const CREDIT_ACTIONS: Readonly<Record<string, PortalAction>> = {
 function credits(text: string): number | null {
   if (text === 'unlimited') return null
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text)
-  throw new UsageError('ERR_USAGE', `Credits are a number of seconds or "unlimited", not "${text}".`)
+  throw new UsageError('ERR_USAGE', `Credits are a number of seconds or "unlimited", not "${text}".`, {
+    remedies: ['For one hour: voxmux portal credits set 3600'],
+  })
 }

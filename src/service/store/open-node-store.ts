@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
@@ -28,6 +29,9 @@ interface NodeStoreOptions {
   readonly prefix?: string | undefined
 }
 
+/** Name of the database in a data folder. */
+const DATABASE = 'service.db'
+
 /** Begins the names of the tables in a shared database. */
 const PREFIX = 'service'
 
@@ -42,6 +46,11 @@ const QUEUE_PATIENCE_MS = 10_000
 
 /** How long running calls may take when a node ends. */
 const LAST_PATIENCE_MS = 3000
+
+/** True for the data folder of a service that was started or got a key before. */
+export function holdsService(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE))
+}
 
 /** Opens or creates a store. @throws as `openSqliteDatabase`, `openSharedDatabase` and `openSharedLedger` */
 export async function openNodeStore(place: StorePlace, options: NodeStoreOptions = {}): Promise<NodeStore> {
@@ -63,7 +72,7 @@ export async function openNodeStore(place: StorePlace, options: NodeStoreOptions
   })
   if (place.store === undefined) {
     const { dataDir } = place
-    const database = await openSqliteDatabase(join(dataDir, 'service.db'), SERVICE_MIGRATIONS, { now })
+    const database = await openSqliteDatabase(join(dataDir, DATABASE), SERVICE_MIGRATIONS, { now })
     return nodeStore(database, database, () => openLedger(join(dataDir, 'jobs.db'), { now }))
   }
   const { store } = place
