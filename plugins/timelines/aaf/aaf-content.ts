@@ -60,7 +60,18 @@ function sourceIds({ storage }: AafObject): readonly string[] {
 
 /** The slot of a mob with a number. */
 export function slotOf(mob: AafObject, id: bigint | undefined): AafObject | undefined {
-  return objectsIn(mob, PROPERTY.slots).find((slot) => integerIn(slot, PROPERTY.slotId) === id)
+  const slots = SLOTS.get(mob) ?? slotsOf(mob)
+  SLOTS.set(mob, slots)
+  return slots.get(id)
+}
+
+/** By mob: thousands of clips can play one. */
+const SLOTS = new WeakMap<AafObject, ReadonlyMap<bigint | undefined, AafObject>>()
+
+/** The slots of a mob by number; of two with one number, the first. */
+function slotsOf(mob: AafObject): ReadonlyMap<bigint | undefined, AafObject> {
+  const slots = objectsIn(mob, PROPERTY.slots).map((slot) => [integerIn(slot, PROPERTY.slotId), slot] as const)
+  return new Map(slots.reverse())
 }
 
 /** Tells whether a mob is a file, and not a tape, a film or an import without a file. */

@@ -86,6 +86,15 @@ const [HEAD_BYTES, VALUE_HEAD_BYTES] = [4, 6]
 
 /** The object in a storage; without values if it holds none that can be read. */
 export function aafObject(storage: CompoundEntry): AafObject {
+  const object = OBJECTS.get(storage) ?? readObject(storage)
+  OBJECTS.set(storage, object)
+  return object
+}
+
+/** By storage: an index may name one object many times. */
+const OBJECTS = new WeakMap<CompoundEntry, AafObject>()
+
+function readObject(storage: CompoundEntry): AafObject {
   const { classId } = storage
   const isAaf = classId.subarray(0, 6).equals(CLASS_BEGIN) && classId.subarray(8).equals(CLASS_END)
   return { storage, classNumber: isAaf ? classId.readUInt16LE(6) : 0, values: valuesOf(storage) }

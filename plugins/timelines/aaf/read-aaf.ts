@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
-import { nestingGuard } from '../nesting-guard.js'
+import { NestingGuard } from '../nesting-guard.js'
 import { add, divide, FOREVER, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { moved, playedPart, type TimeRange } from '../time/time-range.js'
 import type { RelinkedMedia, Timeline } from '../timeline.js'
@@ -71,7 +71,7 @@ class AafReading {
   readonly found = new FoundClips()
   hasClips = false
   readonly #content: AafContent
-  readonly #enter = nestingGuard(MOST_VISITS)
+  readonly #guard = new NestingGuard(MOST_VISITS)
 
   constructor(content: AafContent) {
     this.#content = content
@@ -89,7 +89,7 @@ class AafReading {
 
   #segment(segment: AafObject | undefined, play: Play): void {
     if (!segment) return
-    this.#enter(play.depth)
+    this.#guard.enter(play.depth)
     const inner = { ...play, depth: play.depth + 1 }
     switch (segment.classNumber) {
       case CLASS.sequence:
@@ -124,7 +124,9 @@ class AafReading {
   /** A transition plays the end of the component before it and the start of that after it at the same time. */
   #sequence(sequence: AafObject, play: Play): void {
     let at = ZERO
-    for (const component of objectsIn(sequence, PROPERTY.components)) {
+    const components = objectsIn(sequence, PROPERTY.components)
+    this.#guard.pass(components.length)
+    for (const component of components) {
       const length = lengthOf(component, play.rate)
       if (component.classNumber === CLASS.transition) {
         at = subtract(at, length)

@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { addressOfPath, nameOfPath, pathOfAddress } from '../media-path.js'
-import { nestingGuard } from '../nesting-guard.js'
+import { NestingGuard } from '../nesting-guard.js'
 import { applyEdits } from '../text-edits.js'
 import { add, divide, larger, ONE, type Rational, rational, subtract, ZERO } from '../time/rational.js'
 import { hull, moved, playedPart, scaled, type TimeRange, widened } from '../time/time-range.js'
@@ -68,7 +68,7 @@ function fileId({ attributes, start }: XmlElement): string {
 class Fcp7Reading {
   readonly found = new FoundClips()
   hasClips = false
-  readonly #enter = nestingGuard()
+  readonly #guard = new NestingGuard()
   readonly #files: ReadonlyMap<string, XmlElement>
   readonly #sequences: ReadonlyMap<string, XmlElement>
 
@@ -80,13 +80,14 @@ class Fcp7Reading {
 
   /** `window` on the sequence's own clock, null for all of it. */
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: 'audio' | 'video'): void {
-    this.#enter(depth)
+    this.#guard.enter(depth)
     const rate = rateOf(sequence) ?? rational(25)
     for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
         this.found.note('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
         continue
       }
+      this.#guard.pass(track.children.length)
       for (const [index, item] of track.children.entries()) {
         if (item.name === 'generatoritem' && kind === 'audio')
           this.found.note('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')

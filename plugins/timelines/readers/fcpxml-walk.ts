@@ -1,5 +1,5 @@
 import { FoundClips } from '../found-clips.js'
-import { nestingGuard } from '../nesting-guard.js'
+import { NestingGuard } from '../nesting-guard.js'
 import { add, compare, FOREVER, larger, multiply, ONE, type Rational, subtract, ZERO } from '../time/rational.js'
 import { hull, intersection, length, moved, playedPart, type TimeRange, widened } from '../time/time-range.js'
 import { assetSource, type FcpxmlResources, hasAudio } from './fcpxml-resources.js'
@@ -34,7 +34,7 @@ interface Surroundings {
 export class FcpxmlWalk {
   readonly found = new FoundClips()
   readonly #resources: FcpxmlResources
-  readonly #enter = nestingGuard()
+  readonly #guard = new NestingGuard()
 
   constructor(resources: FcpxmlResources) {
     this.#resources = resources
@@ -53,7 +53,8 @@ export class FcpxmlWalk {
 
   /** Elements one after the other, but where they say their own place. */
   #storyline(children: readonly XmlElement[], start: Rational, around: Surroundings): void {
-    this.#enter(around.depth)
+    this.#guard.enter(around.depth)
+    this.#guard.pass(children.length)
     let at = start
     for (const [index, element] of children.entries()) {
       if (!STORY.has(element.name)) continue
@@ -72,6 +73,7 @@ export class FcpxmlWalk {
     { offset, duration, lead, tail }: { offset: Rational; duration: Rational; lead: Rational; tail: Rational },
     around: Surroundings,
   ): void {
+    this.#guard.pass(element.children.length)
     const start = this.#startOf(element)
     const shift = subtract(start, offset)
     this.#anchored(element, { ...around, window: around.window && moved(around.window, shift) })
@@ -146,6 +148,7 @@ export class FcpxmlWalk {
       (source) => /^(all|audio)$/.test(source.attributes.srcEnable ?? 'all') && !isMuted(source),
     )
     for (const { attributes } of chosen) {
+      this.#guard.pass(multicam?.children.length ?? 0)
       const angle = childElements(multicam, 'mc-angle').find((one) => one.attributes.angleID === attributes.angleID)
       if (angle) this.#storyline(angle.children, timeAttribute(multicam, 'tcStart') ?? ZERO, around)
     }

@@ -8,7 +8,18 @@ export function property(element: XmlElement, name: string): string | undefined 
 }
 
 export function propertyElement(element: XmlElement, name: string): XmlElement | undefined {
-  return childElements(element, 'property').find(({ attributes }) => attributes.name === name)
+  const known = PROPERTIES.get(element) ?? propertiesOf(element)
+  PROPERTIES.set(element, known)
+  return known.get(name)
+}
+
+/** By element: a producer is played many times, and can have thousands of properties. */
+const PROPERTIES = new WeakMap<XmlElement, ReadonlyMap<string, XmlElement>>()
+
+/** The properties of an element by name; of two with one name, the first. */
+function propertiesOf(element: XmlElement): ReadonlyMap<string, XmlElement> {
+  const named = childElements(element, 'property').map((one) => [one.attributes.name ?? '', one] as const)
+  return new Map(named.reverse())
 }
 
 /** Frames a second of a project. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
-import { nestingGuard } from '../nesting-guard.js'
+import { NestingGuard } from '../nesting-guard.js'
 import { absolute, add, FOREVER, negate, ONE, percent, type Rational, ZERO } from '../time/rational.js'
 import { hullOf, playedPart, scaled, type TimeRange } from '../time/time-range.js'
 import type { Timeline } from '../timeline.js'
@@ -34,7 +34,7 @@ export function readMlt(text: string): Timeline {
 
 class MltWalk {
   readonly found = new FoundClips()
-  readonly #enter = nestingGuard()
+  readonly #guard = new NestingGuard()
   readonly #root: XmlElement
   readonly #rate: Rational
   readonly #byId: ReadonlyMap<string, XmlElement>
@@ -49,7 +49,8 @@ class MltWalk {
   play(element: XmlElement | undefined, window: TimeRange | null, depth: number): void {
     switch (element?.name) {
       case 'tractor':
-        this.#enter(depth)
+        this.#guard.enter(depth)
+        this.#guard.pass(element.children.length)
         for (const track of [...element.children, ...(child(element, 'multitrack')?.children ?? [])]) {
           const { hide, producer } = track.attributes
           if (track.name !== 'track' || hide === 'audio' || hide === 'both') continue
@@ -57,7 +58,8 @@ class MltWalk {
         }
         return
       case 'playlist':
-        this.#enter(depth)
+        this.#guard.enter(depth)
+        this.#guard.pass(element.children.length)
         this.#playlist(element, window, depth)
         return
       case 'producer':

@@ -1,6 +1,6 @@
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
-import { nestingGuard } from '../nesting-guard.js'
+import { NestingGuard } from '../nesting-guard.js'
 import {
   absolute,
   add,
@@ -74,14 +74,14 @@ class PremiereReading {
   readonly found = new FoundClips()
   hasClips = false
   readonly #objects: PremiereObjects
-  readonly #enter = nestingGuard()
+  readonly #guard = new NestingGuard()
 
   constructor(objects: PremiereObjects) {
     this.#objects = objects
   }
 
   sequence(sequence: XmlElement, window: TimeRange | null, depth: number, kind: Kind): void {
-    this.#enter(depth)
+    this.#guard.enter(depth)
     for (const entry of childElements(child(sequence, 'TrackGroups'), 'TrackGroup')) {
       const group = this.#objects.named(child(entry, 'Second'))
       if (group?.name !== `${kind}TrackGroup`) continue
@@ -96,8 +96,12 @@ class PremiereReading {
   }
 
   #track(track: XmlElement | undefined, walk: Walk): void {
-    const itemsIn = (list: string) =>
-      childElements(below(track, list, 'TrackItems'), 'TrackItem').flatMap((one) => this.#objects.named(one) ?? [])
+    // A track plays each of its items once, however often it names one.
+    const itemsIn = (list: string) => {
+      const named = childElements(below(track, list, 'TrackItems'), 'TrackItem')
+      this.#guard.pass(named.length)
+      return [...new Set(named.flatMap((one) => this.#objects.named(one) ?? []))]
+    }
     const transitions = itemsIn('TransitionItems').flatMap((one) => placeOf(child(one, 'TransitionTrackItem')) ?? [])
     for (const item of itemsIn('ClipItems')) this.#item(item, transitions, walk)
   }

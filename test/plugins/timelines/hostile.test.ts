@@ -133,6 +133,39 @@ describe('a hostile timeline', () => {
     )
   })
 
+  const played = (list: string, times: number) => list.repeat(times)
+  const asset = '<asset id="r" src="file:///a.wav" hasAudio="1"/>'
+  const compounds = `<media id="m"><sequence><spine>${played('<asset-clip ref="r" duration="9s"/>', 5000)}</spine></sequence></media>`
+  const clipitem = (plays: string) => `<clipitem><start>0</start><end>9</end><in>0</in><out>9</out>${plays}</clipitem>`
+  const inTrack = (id: string, items: string) =>
+    `<sequence id="${id}"><media><audio><track>${items}</track></audio></media></sequence>`
+  const nestedClips = inTrack('b', played(clipitem('<file id="f"><pathurl>file:///a.wav</pathurl></file>'), 3000))
+  it.each([
+    [
+      'compound clips',
+      'cut.fcpxml',
+      `<fcpxml><resources>${asset}${compounds}</resources><project><sequence><spine>${played('<ref-clip ref="m" duration="9s"/>', 15_000)}</spine></sequence></project></fcpxml>`,
+    ],
+    [
+      'nested sequences',
+      'cut.xml',
+      `<xmeml>${nestedClips}${inTrack('a', played(clipitem('<sequence id="b"/>'), 5000))}</xmeml>`,
+    ],
+    [
+      'playlists',
+      'cut.mlt',
+      `<mlt><producer id="p" in="0" out="9"/><playlist id="l">${played('<entry producer="p" in="0" out="9"/>', 5000)}</playlist><tractor id="t" in="0" out="99">${played('<track producer="l"/>', 15_000)}</tractor></mlt>`,
+    ],
+  ])('is refused where some lists of clips become millions: %s', (_, name, text) =>
+    expect(refusal(name, text)).toMatch(/too many clips/),
+  )
+
+  it('is read once, however many properties a clip has', () => {
+    const producer = `<producer id="p" in="0" out="9">${played('<property name="x">y</property>', 15_000)}<property name="resource">/a.wav</property></producer>`
+    const text = `<mlt>${producer}<playlist id="l">${played('<entry producer="p" in="0" out="9"/>', 15_000)}</playlist><tractor id="t" in="0" out="9"><track producer="l"/></tractor></mlt>`
+    expect(refusal('cut.mlt', text)).toBeUndefined()
+  })
+
   it('is refused where OTIO nests deeper than any cut, and where a string has no end', () => {
     expect(refusal('cut.otio', '['.repeat(100_000))).toMatch(/nested too deeply/)
     expect(refusal('cut.otio', `{"OTIO_SCHEMA": "${'x'.repeat(5_000_000)}`)).toMatch(/not valid JSON \(line 1\)/)
