@@ -18,20 +18,34 @@ const CONTAINERS: Readonly<Record<string, readonly string[]>> = {
 /** User data may have any form. If it does not consist of boxes, it stays one range of bytes. */
 const LOOSE: ReadonlySet<string> = new Set(['udta', 'meta', 'ilst', '----', 'tref'])
 
+/** A box takes some hundred bytes of memory and eight of a file. A film of a hundred tracks has some thousand. */
+const MOST_BOXES = 200_000
+
+/** Counts boxes, so that a file that consists of empty ones does not fill the memory. */
+interface BoxCount {
+  left: number
+}
+
 /**
  * Parses boxes that were read into memory.
  *
  * @param bytes of the boxes
  * @param start their offset in the file
  * @param parent type of the box around them, empty for the file itself
- * @throws MalformedFile if a box is shorter than its header or longer than its parent
+ * @throws MalformedFile if a box is shorter than its header or longer than its parent, or if there are too many
  */
 export function parseBoxes(bytes: Buffer, start: number, parent: string): readonly Box[] {
+  return boxesIn(bytes, start, parent, { left: MOST_BOXES })
+}
+
+function boxesIn(bytes: Buffer, start: number, parent: string, count: BoxCount): readonly Box[] {
   const boxes: Box[] = []
   let at = 0
   // QuickTime ends user data with four zero bytes, which stay.
   while (at + 8 <= bytes.length) {
-    const box = parseBox(bytes, at, start, parent)
+    count.left -= 1
+    if (count.left < 0) throw new MalformedFile(`it has more than ${MOST_BOXES} boxes up to byte ${start + at}`)
+    const box = parseBox(bytes, { at, start, parent }, count)
     boxes.push(box)
     at += box.length
   }
@@ -60,8 +74,14 @@ export function extendedTypeOf({ type, headerBytes }: BoxHeader, bytes: Buffer):
   return type === 'uuid' ? bytes.toString('hex', headerBytes, headerBytes + 16) : null
 }
 
-/** @param at place of the box in bytes that begin at `start` in the file */
-function parseBox(bytes: Buffer, at: number, start: number, parent: string): Box {
+/** Place of a box in bytes that begin at `start` in the file. */
+interface BoxPlace {
+  readonly at: number
+  readonly start: number
+  readonly parent: string
+}
+
+function parseBox(bytes: Buffer, { at, start, parent }: BoxPlace, count: BoxCount): Box {
   const header = parseHeader(bytes, at)
   const length = header?.length ?? bytes.length - at
   if (!header || length < header.headerBytes || at + length > bytes.length) {
@@ -80,17 +100,19 @@ function parseBox(bytes: Buffer, at: number, start: number, parent: string): Box
     bytes: own,
     extendedType: extendedTypeOf(header, own),
     isOpenEnded: header.length === null,
-    children: CONTAINERS[parent]?.includes(type) ? childrenIn(own, type, headerBytes + prefixBytes, start + at) : NONE,
+    children: CONTAINERS[parent]?.includes(type)
+      ? childrenIn(own, { at: headerBytes + prefixBytes, start: start + at, parent: type }, count)
+      : NONE,
   }
 }
 
 const NONE: readonly Box[] = []
 
-function childrenIn(own: Buffer, type: string, at: number, start: number): readonly Box[] {
+function childrenIn(own: Buffer, { at, start, parent }: BoxPlace, count: BoxCount): readonly Box[] {
   try {
-    return parseBoxes(own.subarray(at), start + at, type)
+    return boxesIn(own.subarray(at), start + at, parent, count)
   } catch (error) {
-    if (error instanceof MalformedFile && LOOSE.has(type)) return []
+    if (error instanceof MalformedFile && LOOSE.has(parent)) return []
     throw error
   }
 }

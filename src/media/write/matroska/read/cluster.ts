@@ -1,6 +1,7 @@
 import { type Head, readUint, readVint } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { BlockList, KEYFRAME } from './block-list.js'
+import type { ElementCount } from './element.js'
 import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
 import type { Scanner } from './scanner.js'
 
@@ -39,6 +40,7 @@ export interface Cluster {
 /** The reader of clusters: collects their blocks by track. */
 export class ClusterReader {
   readonly #scanner: Scanner
+  readonly #count: ElementCount
   /** By track number. */
   readonly blocks = new Map<number, BlockList>()
   readonly clusters: Cluster[] = []
@@ -46,8 +48,10 @@ export class ClusterReader {
   /** Numbers of the tracks whose blocks are collected; null for all, if the clusters precede the list of tracks. */
   collected: ReadonlySet<number> | null = null
 
-  constructor(scanner: Scanner) {
+  /** @param count of the elements that are kept as objects: all but blocks */
+  constructor(scanner: Scanner, count: ElementCount) {
     this.#scanner = scanner
+    this.#count = count
   }
 
   /** Reads a cluster with all heads in it. @param limit end of the segment @returns its end @throws MalformedFile */
@@ -112,12 +116,16 @@ export class ClusterReader {
     if (child.id === ID.Position) draft.position = number()
     else if (child.id === ID.PrevSize) draft.previousSize = number()
     else if (child.id === ID.Crc32 && child.length === 4 && draft.isEmpty) draft.checksumBytes = end - at
-    else draft.others.push({ id: child.id, start: at, length: end - at })
+    else {
+      this.#count.take(at)
+      draft.others.push({ id: child.id, start: at, length: end - at })
+    }
     if (child.id === ID.EncryptedBlock) draft.takeOrdinal(at)
     if (child.id === ID.SilentTracks) {
       for (let inside = bodyAt; inside < end; ) {
         await this.#scanner.bring(inside)
         const head = this.#scanner.head(inside)
+        this.#count.take(inside)
         if (!head || head.length === null) throw new MalformedFile(`no silent track fits at byte ${inside}`)
         draft.silentTracks.push(readUint(this.#scanner.peek(inside + head.headBytes, head.length)))
         inside += head.headBytes + head.length

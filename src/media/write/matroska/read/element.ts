@@ -20,8 +20,22 @@ export interface Element {
 /** Tags may hold tags without end; no program writes more than a few levels. */
 const DEEPEST = 32
 
+/** An element takes some hundred bytes of memory and two of a file. 40 hours of film have as many in their cues. */
+export const MOST_ELEMENTS = 1_000_000
+
+/** Counts elements, so that a file that consists of empty ones does not fill the memory. */
+export class ElementCount {
+  #left = MOST_ELEMENTS
+
+  /** @throws MalformedFile if there are too many */
+  take(at: number): void {
+    this.#left -= 1
+    if (this.#left < 0) throw new MalformedFile(`it has more than ${MOST_ELEMENTS} elements up to byte ${at}`)
+  }
+}
+
 /** Parses elements in memory. @param start of `bytes` in the file @throws MalformedFile */
-export function parseElements(bytes: Buffer, start: number, depth = 0): readonly Element[] {
+export function parseElements(bytes: Buffer, start: number, count: ElementCount, depth = 0): readonly Element[] {
   if (depth > DEEPEST) throw new MalformedFile(`elements are nested too deeply at byte ${start}`)
   const elements: Element[] = []
   for (let at = 0; at < bytes.length; ) {
@@ -29,10 +43,11 @@ export function parseElements(bytes: Buffer, start: number, depth = 0): readonly
     if (!head || head.length === null || at + head.headBytes + head.length > bytes.length) {
       throw new MalformedFile(`no element fits at byte ${start + at}`)
     }
+    count.take(start + at)
     const { id, headBytes, length, sizeWidth } = head
     const own = bytes.subarray(at, at + headBytes + length)
     const body = own.subarray(headBytes)
-    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes, depth + 1) : []
+    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes, count, depth + 1) : []
     elements.push({ id, start: start + at, sizeWidth, bytes: own, body, children })
     at += own.length
   }

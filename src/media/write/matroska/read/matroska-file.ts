@@ -3,7 +3,7 @@ import type { Head } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
-import { type Element, parseElements, uintIn } from './element.js'
+import { type Element, ElementCount, parseElements, uintIn } from './element.js'
 import { ID, nameOfId } from './ids.js'
 import { Scanner } from './scanner.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
@@ -55,12 +55,13 @@ class SegmentReader {
   readonly #scanner: Scanner
   readonly #clusters: ClusterReader
   readonly #parts: Part[] = []
+  readonly #count = new ElementCount()
   #tracks: readonly TrackEntry[] | null = null
 
   constructor(file: FileHandle, sizeBytes: number) {
     this.#file = file
     this.#scanner = new Scanner(file, sizeBytes)
-    this.#clusters = new ClusterReader(this.#scanner)
+    this.#clusters = new ClusterReader(this.#scanner, this.#count)
   }
 
   async read(): Promise<MatroskaFile> {
@@ -93,6 +94,7 @@ class SegmentReader {
       // A live recording ends anywhere, and other bytes may follow.
       if (isOpen && (!head || !(await this.#fits(head, at, stop)))) return at
       if (!head) throw new MalformedFile(`no element begins at byte ${at}`)
+      this.#count.take(at)
       if (head.id === ID.EBML || head.id === ID.Segment) throw new MalformedFile('it has several segments')
       at = head.id === ID.Cluster ? await this.#readCluster(at, head, stop) : await this.#readElement(at, head, stop)
     }
@@ -141,7 +143,7 @@ class SegmentReader {
     const bytes = Buffer.alloc(end - start)
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start)
     if (bytesRead < bytes.length) throw new MalformedFile(`the file ends inside the element at byte ${start}`)
-    return parseElements(bytes, start)
+    return parseElements(bytes, start, this.#count)
   }
 }
 
