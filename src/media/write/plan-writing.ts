@@ -2,7 +2,7 @@ import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { hasGuessedTimes } from '../probe/frame-times.js'
-import { MalformedFile } from '../probe/malformed-file.js'
+import { MalformedFile, malformedReason } from '../probe/malformed-file.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
 import { aviSound } from './avi/avi.js'
@@ -31,7 +31,7 @@ import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
 import { withSameSetUp } from './splice/vorbis-setting.js'
-import type { DonorFormat, Wanted, Writer } from './writer.js'
+import type { DonorFormat, Survey, Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
 export interface PlanOutputOptions extends MuxOptions {
@@ -220,6 +220,15 @@ function ownEncoding(
   throw new JobFailedError('ERR_INTERNAL', `No encoding is planned for audio track ${input.audioIndex}.`)
 }
 
+/** Some structures are only read by the survey: offsets of other tracks, for example. */
+function surveyOf<Parsed, Donor>({ survey }: Writer<Parsed, Donor>, parsed: Parsed, wanted: Wanted): Survey {
+  try {
+    return survey(parsed, wanted)
+  } catch (error) {
+    return { kind: 'declines', reason: malformedReason(error) }
+  }
+}
+
 function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter {
   const readDonor: typeof writer.readDonor = (...donor) =>
     writer.readDonor(...donor).catch((error: unknown) => {
@@ -227,13 +236,10 @@ function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter 
       throw new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${error.message}.`)
     })
   return async (wanted, signal) => {
-    const parsed = await writer.parse(wanted.media, signal).catch((error: unknown) => {
-      if (error instanceof MalformedFile) return error.message
-      throw error
-    })
+    const parsed = await writer.parse(wanted.media, signal).catch(malformedReason)
     if (parsed === null) return null
     if (typeof parsed === 'string') return { writer: writer.name, reason: parsed }
-    const survey = writer.survey(parsed, wanted)
+    const survey = surveyOf(writer, parsed, wanted)
     if (survey.kind === 'declines') return { writer: writer.name, reason: survey.reason }
     const { census, donors, lostStreams, levels = [] } = survey
     const [fault] = censusFaults(census, wanted.media.sizeBytes)

@@ -41,7 +41,8 @@ export async function mpegFrames(
     const length = frameLength(window, at - windowStart)
     // A frame counts if another one or the end of the audio follows it.
     if (length > 0 && at + length <= range.end && (await isFollowed(file, at + length, range.end, frameLength))) {
-      if (first !== undefined && at > last) between.push(...othersOf(tags, last, at))
+      // There can be more tags than a call takes arguments.
+      if (first !== undefined && at > last) for (const other of othersOf(tags, last, at)) between.push(other)
       first ??= at
       at += length
       last = at

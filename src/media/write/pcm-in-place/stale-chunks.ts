@@ -50,11 +50,14 @@ export async function staleChunks(
   { chunks }: Pick<ChunkFile, 'chunks'>,
 ): Promise<readonly StaleChunk[]> {
   const found: StaleChunk[] = []
+  // All samples are read for it, so it is computed once, however many chunks state one.
+  let md5: Buffer | undefined
   for (const chunk of chunks) {
     const tag = await staleTag(file, chunk)
     if (tag) found.push({ chunk, kind: 'tag', tag })
     const kind = await staleKind(file, chunk)
-    const md5Order = kind === 'md5' ? await orderOfMd5(file, chunk, chunks) : null
+    if (kind === 'md5') md5 ??= await md5OfSamples(file, chunks)
+    const md5Order = kind === 'md5' && md5 ? orderOfMd5(await readAt(file, chunk.bodyStart, 16), md5) : null
     if (kind) found.push({ chunk, kind, md5Order })
   }
   return found
@@ -151,15 +154,17 @@ async function keptTag(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): 
   return length === null || length > bodyLength ? null : keepId3(await readAt(file, bodyStart, length), bodyStart)
 }
 
-async function orderOfMd5(file: FileHandle, chunk: Chunk, chunks: readonly Chunk[]): Promise<StaleFact['md5Order']> {
-  const data = chunks.find(({ id }) => id === 'data')
-  if (!data) return null
-  const stated = await readAt(file, chunk.bodyStart, 16)
+/** Checksum of the samples; that of no bytes if the file has none. */
+async function md5OfSamples(file: FileHandle, chunks: readonly Chunk[]): Promise<Buffer> {
+  const { bodyStart = 0, bodyLength = 0 } = chunks.find(({ id }) => id === 'data') ?? {}
   const hash = createHash('md5')
-  for (let done = 0; done < data.bodyLength; done += BLOCK_BYTES) {
-    hash.update(await readAt(file, data.bodyStart + done, Math.min(BLOCK_BYTES, data.bodyLength - done)))
+  for (let done = 0; done < bodyLength; done += BLOCK_BYTES) {
+    hash.update(await readAt(file, bodyStart + done, Math.min(BLOCK_BYTES, bodyLength - done)))
   }
-  const actual = hash.digest()
+  return hash.digest()
+}
+
+function orderOfMd5(stated: Buffer, actual: Buffer): StaleFact['md5Order'] {
   if (actual.equals(stated)) return 'forward'
-  return actual.reverse().equals(stated) ? 'backward' : null
+  return Buffer.from(actual).reverse().equals(stated) ? 'backward' : null
 }

@@ -16,7 +16,9 @@ export async function withAviLists(file: FileHandle, structures: readonly Struct
   const opened: Structure[] = []
   for (const structure of structures) {
     const isOpened = structure.path === 'RIFF/AVI/LIST' && structure.length <= MOST_BYTES
-    opened.push(...((isOpened ? await openedList(file, structure) : undefined) ?? [structure]))
+    const parts = (isOpened ? await openedList(file, structure) : undefined) ?? [structure]
+    // A list can have more parts than a call takes arguments.
+    for (const part of parts) opened.push(part)
   }
   return opened
 }

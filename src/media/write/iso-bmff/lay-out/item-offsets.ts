@@ -51,7 +51,10 @@ function readItems(bytes: Buffer, headerBytes: number): readonly Item[] {
     const method = version > 0 ? take(2).value & 15 : 0
     const dataReference = take(2).value
     const base = take(baseBytes)
-    const extents = Array.from({ length: take(2).value }, () => {
+    const { value: count } = take(2)
+    // Two extents without an offset and a length are the same bytes twice; thousands of items would list millions.
+    if (count > 1 && indexBytes + offsetBytes + lengthBytes === 0) throw new RangeError('extents without bytes')
+    const extents = Array.from({ length: count }, () => {
       take(indexBytes)
       const offset = take(offsetBytes)
       take(lengthBytes)

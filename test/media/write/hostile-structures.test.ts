@@ -1,0 +1,123 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
+import { writingFacts } from '../../../src/media/write/writing.js'
+import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const u16 = (...values: readonly number[]) => {
+  const bytes = Buffer.alloc(2 * values.length)
+  for (const [place, value] of values.entries()) bytes.writeUInt16BE(value, 2 * place)
+  return bytes
+}
+const u32 = (...values: readonly number[]) => {
+  const bytes = Buffer.alloc(4 * values.length)
+  for (const [place, value] of values.entries()) bytes.writeUInt32BE(value, 4 * place)
+  return bytes
+}
+const box = (type: string, ...parts: readonly Buffer[]) => {
+  const body = Buffer.concat(parts)
+  return Buffer.concat([u32(8 + body.length), Buffer.from(type, 'latin1'), body])
+}
+
+/** An item table: each item has as many places as two bytes can count, and none of them takes a byte. */
+const itemTable = (items: number) =>
+  box('iloc', u32(0), u16(0, items), Buffer.concat(Array(items).fill(u16(1, 0, 0xffff))))
+
+/** The plan of a file whose end a test makes up. */
+async function planned(name: string, codec: readonly string[], end: Buffer) {
+  const path = folder.file(name)
+  await ffmpeg(...tone(1, 44_100, 1), ...codec, path)
+  await writeFile(path, Buffer.concat([await readFile(path), end]))
+  return writingFacts(await planOutput(await probe(path), { replaced: [0] }))
+}
+
+it.each([
+  ['an index of segments that is shorter than it states', box('sidx', u32(0, 1, 1, 0, 0, 0xffff))],
+  ['a table of fragments that ends in its head', box('mfra', box('tfra', u32(0)))],
+  ['items with places that take no bytes', box('meta', u32(0), box('hdlr', Buffer.alloc(25)), itemTable(10_000))],
+])('leaves an MP4 to ffmpeg that has %s', async (what, end) => {
+  const { writer, declined } = await planned(`${what.replaceAll(' ', '-')}.m4a`, ['-c:a', 'aac'], end)
+  expect(writer).toBe('remux')
+  expect(declined).toContainEqual(expect.objectContaining({ writer: 'iso-bmff' }))
+})
+
+it('reads the samples once, however many checksums of them a WAV has', async () => {
+  const path = folder.file('checksums.wav')
+  await ffmpeg(...tone(60, 48_000, 1), path)
+  const checksum = Buffer.concat([Buffer.from('MD5 \x10\0\0\0', 'latin1'), Buffer.alloc(16, 'x')])
+  const bytes = Buffer.concat([await readFile(path), Buffer.alloc(8000 * checksum.length, checksum)])
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  await writeFile(path, bytes)
+  expect(writingFacts(await planOutput(await probe(path), { replaced: [0] })).writer).toBe('pcm-in-place')
+})
+
+it('renews more levels in a tag than a call may have arguments', async () => {
+  const path = folder.file('levels.mp3')
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'libmp3lame', '-id3v2_version', '0', path)
+  const frames = Buffer.from('RVA2\0\0\0\x0a\0\0track\0\x01\0\x02\0'.repeat(130_000), 'latin1')
+  const size = [21, 14, 7, 0].map((bits) => (frames.length >> bits) & 0x7f)
+  const tag = Buffer.concat([Buffer.from('ID3\x04\0\0', 'latin1'), Buffer.from(size), frames])
+  await writeFile(path, Buffer.concat([tag, await readFile(path)]))
+  expect(writingFacts(await planOutput(await probe(path), { replaced: [0] })).writer).toBe('frames')
+})
+
+it('names more tags between two frames of sound than a call may have arguments', async () => {
+  const path = folder.file('between.mp3')
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'libmp3lame', '-id3v2_version', '0', path)
+  const sound = await readFile(path)
+  const tags = Buffer.from('ID3\x04\0\0\0\0\0\0'.repeat(130_000), 'latin1')
+  await writeFile(path, Buffer.concat([sound, tags, sound]))
+  expect(writingFacts(await planOutput(await probe(path), { replaced: [0] })).writer).toBe('frames')
+})
+
+it('names more tags of an AVI than a call may have arguments', async () => {
+  const path = folder.file('tags.avi')
+  await ffmpeg(...picture(1), ...tone(1, 44_100, 1), '-c:v', 'mjpeg', '-c:a', 'libmp3lame', path)
+  const part = Buffer.from('IKEY\0\0\0\0', 'latin1')
+  const list = Buffer.concat([Buffer.from('LIST\0\0\0\0INFO', 'latin1'), Buffer.alloc(130_000 * part.length, part)])
+  list.writeUInt32LE(list.length - 8, 4)
+  const bytes = Buffer.concat([await readFile(path), list])
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  await writeFile(path, bytes)
+  const plan = await planOutput(await probe(path), { replaced: [0], keepOriginal: true })
+  expect(writingFacts(plan).writer).toBe('remux')
+})
+
+it('leaves a movie to ffmpeg whose index has more boxes than fit into memory', async () => {
+  const path = folder.file('boxes.m4a')
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'aac', '-movflags', '-faststart', path)
+  const bytes = await readFile(path)
+  const sizeAt = bytes.lastIndexOf('moov') - 4
+  const empty = box('free')
+  const added = Buffer.alloc(250_000 * empty.length, empty)
+  bytes.writeUInt32BE(bytes.readUInt32BE(sizeAt) + added.length, sizeAt)
+  await writeFile(path, Buffer.concat([bytes, added]))
+  const { declined } = writingFacts(await planOutput(await probe(path), { replaced: [0] }))
+  expect(declined).toEqual([{ writer: 'iso-bmff', reason: expect.stringContaining('more than 200000 boxes') }])
+})
+
+it.each([
+  ['the segment', ''],
+  ['its tags', '1254c367'],
+  ['a cluster', '1f43b675'],
+])('leaves a Matroska to ffmpeg that has more empty elements than fit into memory, in %s', async (where, id) => {
+  const path = folder.file(`${where}.mka`)
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'aac', path)
+  const bytes = await readFile(path)
+  const sizeAt = bytes.indexOf('18538067', 0, 'hex') + 4
+  const elements = Buffer.alloc(2 * 1_000_100, 'ec80', 'hex')
+  const head = Buffer.from(id === '' ? '' : `${id}0100000000000000`, 'hex')
+  if (head.length > 0) head.writeUInt32BE(elements.length, head.length - 4)
+  const added = Buffer.concat([head, elements])
+  bytes.writeBigUInt64BE(bytes.readBigUInt64BE(sizeAt) + BigInt(added.length), sizeAt)
+  await writeFile(path, Buffer.concat([bytes, added]))
+  const { declined } = writingFacts(await planOutput(await probe(path), { replaced: [0] }))
+  expect(declined).toEqual([{ writer: 'matroska', reason: expect.stringContaining('more than 1000000 elements') }])
+})
