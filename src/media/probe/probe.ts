@@ -13,7 +13,6 @@ import { missingEnd } from './ends/completeness.js'
 import { behindLeadIn, onSound } from './first-frame.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
-import { withLateSound } from './late-sound.js'
 import { lacedClockErrorSec } from './matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
@@ -25,6 +24,7 @@ import { withShortStreams } from './misread/short-streams.js'
 import { withUntimedSound } from './misread/untimed-sound.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
 import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
+import { probeAnswer } from './probe-answer.js'
 import { startsApart } from './starts-apart.js'
 import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
 
@@ -61,7 +61,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
   ]
   const { answer, readOptions } = await blamingFile(path, signal, () =>
-    withLateSound(absolute, plainOptions, signal),
+    probeAnswer(absolute, plainOptions, signal),
   ).catch((error: unknown) => {
     throw isUnreadable(error) && isText(head) ? notMedia(path) : error
   })

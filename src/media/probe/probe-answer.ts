@@ -1,0 +1,65 @@
+import { ffprobe } from '../ffmpeg/ffprobe.js'
+import { type FfprobeAnswer, ffprobeAnswerSchema } from './ffprobe-schema.js'
+
+const SHOW = ['-show_format', '-show_streams', '-show_chapters', '-show_programs', '-show_data_hash', 'murmur3']
+
+/** Formats that describe a stream only in its packets. */
+const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
+
+/** Reads more of such a file, in which sound may begin minutes after the picture. ffmpeg holds all of it in memory. */
+const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
+
+/** The answer of ffprobe about a file, and the options with which every command reads it. */
+interface ProbeAnswer {
+  readonly answer: FfprobeAnswer
+  readonly readOptions: readonly string[]
+}
+
+/** ffmpeg would give pages of teletext the time of the stream's clock, which runs ahead of picture and sound. */
+const AS_STATED = ['-fix_teletext_pts', '0']
+/** No clock runs further ahead. Teletext with other times states none that can be kept. */
+const MOST_AHEAD_SEC = 10
+
+/**
+ * Asks ffprobe, a second time and farther if it met no packet of the sound. Another question finds out if teletext states
+ * times of its own.
+ */
+export async function probeAnswer(
+  path: string,
+  readOptions: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<ProbeAnswer> {
+  const found = await withLateSound(path, readOptions, signal)
+  const starts = teletextStarts(found.answer)
+  if (starts.length === 0 || found.answer.format.format_name !== 'mpegts') return found
+  const statedOptions = [...found.readOptions, ...AS_STATED]
+  const stated = await ffprobe(path, [...statedOptions, ...SHOW], ffprobeAnswerSchema, { signal })
+  const isNear = teletextStarts(stated).every((start, place) => {
+    const other = starts[place]
+    return start !== undefined && other !== undefined && Math.abs(start - other) <= MOST_AHEAD_SEC
+  })
+  return isNear ? { answer: stated, readOptions: statedOptions } : found
+}
+
+function teletextStarts({ streams }: FfprobeAnswer): readonly (number | undefined)[] {
+  return streams.flatMap((stream) => (stream.codec_name === 'dvb_teletext' ? [stream.start_time ?? undefined] : []))
+}
+
+async function withLateSound(
+  path: string,
+  readOptions: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<ProbeAnswer> {
+  const ask = (options: readonly string[]) => ffprobe(path, [...options, ...SHOW], ffprobeAnswerSchema, { signal })
+  const answer = await ask(readOptions)
+  if (!UNDESCRIBED_FORMATS.has(answer.format.format_name) || isDescribed(answer)) return { answer, readOptions }
+  const farOptions = [...readOptions, ...READ_FAR]
+  const farAnswer = await ask(farOptions)
+  return isDescribed(farAnswer) ? { answer: farAnswer, readOptions: farOptions } : { answer, readOptions }
+}
+
+/** True if a file has sound, and ffprobe knows the rate of all of it. */
+function isDescribed({ streams }: FfprobeAnswer): boolean {
+  const sounds = streams.filter(({ codec_type }) => codec_type === 'audio')
+  return sounds.length > 0 && sounds.every(({ sample_rate, channels }) => Boolean(sample_rate && channels))
+}
