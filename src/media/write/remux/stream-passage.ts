@@ -100,9 +100,10 @@ function dataPassage(stream: OtherStreamInfo, container: string, profile: Contai
       if (stream.codecTag === 'tmcd') return { kind: 'remake', reason: 'the muxer writes the timecode track again' }
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'transport':
-      return stream.codec === 'klv' || stream.codec === 'timed_id3'
-        ? COPY
-        : drop(`ffmpeg cannot write ${stream.codec ?? 'this'} data into .${container}`)
+      if (stream.codec === 'klv') return COPY
+      // It takes the first bytes of a tag for the header of an access unit.
+      if (stream.codec === 'timed_id3') return drop('ffmpeg cuts off the first bytes of each tag')
+      return drop(`ffmpeg cannot write ${stream.codec ?? 'this'} data into .${container}`)
     default:
       return profile.data satisfies never
   }
