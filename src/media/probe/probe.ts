@@ -20,6 +20,7 @@ import { longFormatOptions } from './misread/long-format.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withPackedFrames } from './misread/packed-frames.js'
+import { withPackedLength } from './misread/packed-length.js'
 import { withShortStreams } from './misread/short-streams.js'
 import { withUntimedSound } from './misread/untimed-sound.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
@@ -83,7 +84,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
     await encryptedStreams(file, movie, answer),
   )
-  const measured = await withShortStreams(await withoutMisreadTags(stated, file), signal)
+  const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
+  const measured = await withShortStreams(counted, signal)
   const packed = withUntimedSound(withPackedFrames(measured, movie), movie)
   const timed = movie.length > 0 ? await behindLeadIn(packed) : packed
   const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
