@@ -5,6 +5,7 @@ import type { FileEvent, JobEvent } from '../../src/pipeline/events.js'
 import type { JobOutcome } from '../../src/pipeline/job/job-outcome.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
+import { requireOwnOutputs } from '../../src/pipeline/plan/own-outputs.js'
 import { isInBundle, packedFile } from './bundles/bundle.js'
 import type { PackedFile } from './bundles/rewrite-zip.js'
 import { pathBeside } from './media-path.js'
@@ -35,7 +36,7 @@ export interface TimelineOutcome {
  * only if every job is done, so that the timeline never points at a missing file. Finished jobs are skipped, and an
  * identical timeline is not written twice.
  *
- * @throws {UsageError} `ERR_OUTPUT_EXISTS` before anything is sent; VerificationError `ERR_TIMELINE_CHANGED`
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS`, `ERR_OUTPUT_IS_INPUT` before anything is sent; VerificationError `ERR_TIMELINE_CHANGED`
  */
 export async function regenerateTimeline(
   plan: TimelinePlan,
@@ -46,6 +47,7 @@ export async function regenerateTimeline(
   const made = newTimeline(plan, media)
   const before = await timelinePlace(made)
   const requests = plan.sources.map(({ request }) => request)
+  await requireOwnOutputs(requests)
   const files = await runJobs(requests, context, { concurrency, signal, onEvent })
   const left = files.find(({ event }) => event.status !== 'done' && event.status !== 'skipped')
   const end = (status: FileEvent['status'], error: VoxmuxError | null): TimelineOutcome => {

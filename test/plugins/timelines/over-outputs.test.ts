@@ -1,7 +1,8 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { TimelineRequest } from '../../../plugins/timelines/index.js'
-import { decodedPcm, jobBench } from '../../helpers/job-bench.js'
+import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
 import { clip, external, timeline, timeRange, track } from './otio-file.js'
 import { regenerated } from './timeline-request.js'
 
@@ -76,4 +77,14 @@ it('clips of an output whose original is gone stay as they are, with a note', as
   expect(outcome.event).toMatchObject({ status: 'done', error: null })
   await writeFile(second, cutOf(['speech.regen.wav', 0, 48_000]))
   await expect(regenerate(second)).rejects.toMatchObject({ code: 'ERR_TIMELINE_OFFLINE' })
+})
+
+it('the output of a file replaces no other file that the cut plays, even with --force', async () => {
+  await bench.take('speech.wav')
+  await copyFile(fixture('field-recorder.wav'), bench.folder.file('speech.regen.wav'))
+  const cut = bench.folder.file('cut.otio')
+  await writeFile(cut, cutOf(['speech.wav', 0, 24_000], ['speech.regen.wav', 0, 24_000]))
+  const { settings } = requestFor(cut, { force: true })
+  await expect(regenerate(cut, { settings })).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
+  expect(bench.server.calls.registerFile).toBe(0)
 })
