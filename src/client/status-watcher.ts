@@ -199,13 +199,20 @@ export class StatusWatcher {
   #fail(batch: readonly PolledFile[], error: Error): void {
     const now = performance.now()
     if (error instanceof TransientError) {
+      // One line for the whole outage: each further round fails likewise.
+      if (this.#failingSinceMs === null)
+        this.#logger.warn({ code: error.code, files: batch.length }, this.#outage(error))
       this.#failingSinceMs ??= now
-      this.#logger.warn({ code: error.code, files: batch.length }, 'The status request failed')
       if (now - this.#failingSinceMs >= this.#polling.outageMs) this.#failAll([...this.#files.values()], error)
     } else if (error instanceof JobFailedError && batch.length > 1) {
       // One id that the service refuses must not end the wait for ninety-nine others.
       for (const file of batch) file.alone = true
     } else this.#failAll(error instanceof JobFailedError ? batch : [...this.#files.values()], error)
+  }
+
+  #outage({ message }: TransientError): string {
+    const minutes = Math.ceil(this.#polling.outageMs / 60_000)
+    return `${message} voxmux asks again for up to ${minutes} min. The service may work on meanwhile.`
   }
 
   #failAll(files: readonly PolledFile[], error: Error): void {
