@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { shownAddress } from '../../ledger/index.js'
-import { queuedFileOfRequest } from '../../pipeline/queue/job-request.js'
 import { openJobWorker } from '../../pipeline/queue/job-worker.js'
-import { queueJob } from '../../pipeline/queue/queue-job.js'
 import { Spool, type SpoolOptions } from '../../pipeline/queue/spool.js'
+import { takeRequest } from '../../pipeline/queue/take-request.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
 import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
@@ -53,10 +52,8 @@ export const command = defineCommand({
       const store = storeName(config)
       const folder = args.spool === undefined ? null : resolve(cwd, args.spool)
       const configOf = (own: Flags) => resolveConfig({ cwd, env, configPath: args.config, flags: { ...flags, ...own } })
-      const take: SpoolOptions['take'] = async (request, ticket) => {
-        const file = await queuedFileOfRequest(request, SPOOL_GROUP, configOf)
-        await queueJob({ ...file, ticket }, runtime.context, { signal })
-      }
+      const take: SpoolOptions['take'] = (request, ticket) =>
+        takeRequest(request, runtime.context, { ticket, group: SPOOL_GROUP, configOf, signal })
       const spool = folder === null ? null : new Spool({ folder, take, logger })
       await spool?.start()
       worker.start()

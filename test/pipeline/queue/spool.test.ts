@@ -1,14 +1,16 @@
 import { chmodSync, writeFileSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
 import { TransientError } from '../../../src/core/errors.js'
 import { type Logger, silentLogger } from '../../../src/core/logger.js'
-import { queuedFileOfRequest } from '../../../src/pipeline/queue/job-request.js'
-import { queueJob } from '../../../src/pipeline/queue/queue-job.js'
+import { isEnded } from '../../../src/ledger/index.js'
+import type { queuedFileOfRequest } from '../../../src/pipeline/queue/job-request.js'
+import { openJobWorker } from '../../../src/pipeline/queue/job-worker.js'
 import { Spool, type SpoolOptions } from '../../../src/pipeline/queue/spool.js'
+import { takeRequest } from '../../../src/pipeline/queue/take-request.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { until } from '../../helpers/until.js'
 
@@ -23,8 +25,8 @@ beforeEach(async () => {
 const configOf: Parameters<typeof queuedFileOfRequest>[2] = (flags) =>
   resolveConfig({ cwd: bench.folder.path, env: {}, flags, folders: { config: null, data: null } as never })
 
-const enqueue: SpoolOptions['take'] = async (request, ticket) =>
-  queueJob({ ...(await queuedFileOfRequest(request, 'spool', configOf)), ticket }, bench.pipeline.context)
+const enqueue: SpoolOptions['take'] = (request, ticket) =>
+  takeRequest(request, bench.pipeline.context, { ticket, group: 'spool', configOf })
 
 async function open(take: SpoolOptions['take'] = enqueue, logger: Logger = silentLogger): Promise<Spool> {
   const spool = new Spool({ folder, take, logger })
@@ -236,4 +238,25 @@ it('sets a wrong job aside, and not the right one that got its name', async () =
   await until(async () => (await jobs()).length === 1)
   await until(async () => !(await left()).includes('a.json'))
   expect((await jobs()).map((job) => job.input)).toEqual([input])
+})
+
+it('runs a job that failed again when it is written again, and one that is done not', async () => {
+  const { context } = bench.pipeline
+  const input = await bench.take('speech.wav')
+  bench.server.fail('registerFile', { kind: 'status', status: 400 })
+  const worker = openJobWorker(context, { concurrency: 1, pollMs: 20 })
+  onTestFinished(() => worker.stop())
+  worker.start()
+  await open()
+  const written = async () => {
+    await drop('a.json', { input, output: `${bench.folder.file('out')}/` })
+    await until(async () => (await left()).length === 0)
+    const [job] = await until(async () => (await jobs()).every(({ status }) => isEnded(status)) && jobs())
+    return job?.status
+  }
+  expect(await written()).toBe('failed')
+  expect(await written()).toBe('done')
+  await rm(join(bench.folder.file('out'), 'speech.regen.wav'))
+  expect(await written()).toBe('done')
+  expect([(await jobs()).length, bench.server.charges]).toEqual([1, 1])
 })
