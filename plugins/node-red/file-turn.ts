@@ -81,14 +81,16 @@ async function started(
     ...(config.webhook && service.webhookSecret ? { webhook_secret: service.webhookSecret } : {}),
   } as StartOptions
   const identity = identityOf(message.payload, input)
-  const { fileId: known, input: of = identity } = message.voxmux ?? {}
-  if (known && of === identity) {
+  const state = await stateOf(message.payload)
+  const { fileId: known, input: of = identity, state: then = state } = message.voxmux ?? {}
+  // A file that is gone was sent whole.
+  if (known && of === identity && (state === undefined || state === then)) {
     await client.resumeStart(known, start, { signal })
     return known
   }
   const clientFileId = `node-red-${randomUUID()}`
   const { file_id: fileId } = await client.registerAndUpload({ clientFileId }, input, { signal })
-  message.voxmux = { fileId, input: identity }
+  message.voxmux = { fileId, input: identity, ...(state !== undefined && { state }) }
   await client.startOnce(fileId, start, { signal })
   return fileId
 }
@@ -96,6 +98,12 @@ async function started(
 /** Tells payloads apart: a message that was regenerated, or was given another file, is not the one that was sent. */
 function identityOf(payload: unknown, input: string): string {
   return Buffer.isBuffer(payload) ? `sha256:${createHash('sha256').update(payload).digest('hex')}` : resolve(input)
+}
+
+/** Tells a file from a newer one at its path. Undefined for bytes, and for a file that is gone. */
+async function stateOf(payload: unknown): Promise<string | undefined> {
+  const found = typeof payload === 'string' ? await stat(payload).catch(() => undefined) : undefined
+  return found && `${found.size} bytes of ${found.mtime.toISOString()}`
 }
 
 /** Regenerates into a target. @throws {UsageError} `ERR_BAD_OPTION` if another message does so now: one would be lost */

@@ -7,8 +7,8 @@ export interface Message {
   output?: unknown
   /** Name of the file in a payload of bytes. */
   filename?: unknown
-  /** The file at the service, and the payload that it was made of. */
-  voxmux?: { fileId?: string; input?: string }
+  /** The file at the service, and the payload that it was made of, with the state of a file. */
+  voxmux?: { fileId?: string; input?: string; state?: string }
   [property: string]: unknown
 }
 
