@@ -16,7 +16,7 @@ interface TakeOptions {
 }
 
 /**
- * Enqueues a job that another program wrote. A job that failed before is queued again: whoever writes it again wants it
+ * Enqueues a job that another program wrote. A job that failed before is queued again, because its author still wants it
  * done. One that is done stays so.
  *
  * @throws what `queuedFileOfRequest`, `queueJob` and `retryJob` throw

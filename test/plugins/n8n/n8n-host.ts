@@ -1,5 +1,5 @@
-import { buffer } from 'node:stream/consumers'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow'
 import type { FaultyService } from '../../helpers/system/faulty-service.js'
 
@@ -28,12 +28,24 @@ export function n8nHost(service: FaultyService, files: readonly Buffer[]): IExec
   }
 }
 
-async function httpRequest({ url, method, headers, body, encoding, abortSignal }: IHttpRequestOptions): Promise<unknown> {
+async function httpRequest({
+  url,
+  method,
+  headers,
+  body,
+  encoding,
+  abortSignal,
+}: IHttpRequestOptions): Promise<unknown> {
   const sent = { ...(headers as Record<string, string>) }
   // fetch counts the bytes itself.
   delete sent['content-length']
   const response = await fetch(url, {
-    ...{ headers: sent, redirect: 'manual', signal: abortSignal ?? null, body: (body ?? null) as BodyInit | null },
+    ...{
+      headers: sent,
+      redirect: 'manual',
+      signal: abortSignal ?? null,
+      body: (body ?? null) as Exclude<RequestInit['body'], undefined>,
+    },
     ...(method && { method }),
   })
   const { status: statusCode } = response
