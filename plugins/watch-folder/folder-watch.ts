@@ -56,7 +56,8 @@ export class FolderWatch {
   readonly #judge: CandidateJudge
   #running: Promise<unknown> | undefined
   #scannedMs: number | null = null
-  #isScanFailing = false
+  /** Why the last scan failed; null if it did not. */
+  #scanFault: string | null = null
 
   constructor(options: FolderWatchOptions) {
     const { folder, jobs, seen, intake, judging, writers, logger, onTaken, onChange } = options
@@ -90,7 +91,7 @@ export class FolderWatch {
 
   get view(): FolderView {
     const { group, path, out, failed, settings } = this.folder
-    const { reason } = this.presence
+    const reason = this.presence.reason ?? this.#scanFault
     return {
       ...{ group, path, out, failed, preset: settings.preset, reason },
       state: reason === null ? 'watching' : 'offline',
@@ -102,7 +103,7 @@ export class FolderWatch {
 
   /** True if it is offline, or its files cannot be listed. */
   get isAway(): boolean {
-    return this.presence.reason !== null || this.#isScanFailing
+    return this.presence.reason !== null || this.#scanFault !== null
   }
 
   /** True if everything was taken except files that wait for their marker or a writer, or if nothing can be taken. */
@@ -132,8 +133,10 @@ export class FolderWatch {
       try {
         await this.#scan()
       } catch (thrown) {
-        this.#isScanFailing = true
-        if (!this.#stop.signal.aborted) this.#say('scan', toVoxmuxError(thrown).message)
+        if (this.#stop.signal.aborted) return
+        const { message } = toVoxmuxError(thrown)
+        this.#say('scan', message)
+        this.#setScanFault(`${this.folder.path} cannot be searched: ${message}`)
       }
       const tookMs = performance.now() - beganMs
       const gapMs = Math.max(SCAN_GAP_MS, 3 * tookMs)
@@ -167,7 +170,7 @@ export class FolderWatch {
       if (isComplete && !present.has(path) && !isBeingJudged) await this.#recheck(path)
     if (isComplete && (await this.#known.compare(present))) this.#scanWakeUp.now()
     this.#scannedMs = Date.now()
-    this.#isScanFailing = false
+    this.#setScanFault(null)
     this.#lookWakeUp.now()
   }
 
@@ -236,6 +239,12 @@ export class FolderWatch {
       'output',
       `${join(this.folder.path, path)} is passed over, as are all like it: its receipt says that voxmux made it.`,
     )
+  }
+
+  #setScanFault(fault: string | null): void {
+    if (this.#scanFault === fault) return
+    this.#scanFault = fault
+    this.#options.onChange()
   }
 
   #lost(code: string): void {

@@ -13,14 +13,14 @@ import { requestFor } from '../../helpers/test-pipeline.js'
 import { until } from '../../helpers/until.js'
 import { openWorkshop } from '../../helpers/workshop.js'
 
-it('a watched folder goes on after a fault of its index of seen files', async () => {
+it('a watched folder says that its index of seen files fails, and goes on after that', async () => {
   const workshop = openWorkshop()
   const seen = openSeenFiles(workshop.path('watch.sqlite'))
   const path = workshop.path('in')
   mkdirSync(path)
   const folder: Partial<WatchedFolder> = {
     ...{ group: path, path, out: `${path}/out`, failed: `${path}/failed`, done: `${path}/done`, source: 'keep' },
-    ...{ settleMs: 1500, patienceMs: 0, scanMs: 60_000, poll: true },
+    ...{ settleMs: 1500, patienceMs: 0, scanMs: 100, poll: true },
     settings: requestFor(path).settings,
     filter: { include: [], exclude: [], marker: null, renamedFrom: null },
   }
@@ -47,7 +47,12 @@ it('a watched folder goes on after a fault of its index of seen files', async ()
   })
   await until(() => fault.mock.calls.length > 0)
   await sleep(50)
+  // Nothing can be taken, so it must not look watched.
+  await vi.waitUntil(() => watch.view.state === 'offline', 5000)
+  expect(watch.view.reason).toContain('database or disk is full')
   fault.mockRestore()
   await vi.waitUntil(() => take.mock.calls.length > 0, 5000)
+  await vi.waitUntil(() => watch.view.state === 'watching', 5000)
+  expect(watch.view.reason).toBeNull()
   expect(take.mock.calls[0]?.[0]).toBe('a.wav')
 })
