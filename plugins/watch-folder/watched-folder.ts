@@ -26,7 +26,9 @@ export interface WatchedFolder {
 }
 
 /** The settings of a folder that decide what becomes of a file after its job. */
-export type Aftercare = Pick<WatchedFolder, 'group' | 'path' | 'out' | 'failed' | 'done' | 'source' | 'after'>
+export type Aftercare = Pick<WatchedFolder, 'group' | 'path' | 'out' | 'failed' | 'done' | 'source' | 'after'> & {
+  readonly filter?: Pick<FileFilterOptions, 'marker'>
+}
 
 /** The folders that are never scanned for sources: those that watched folders fill, and other watched folders. */
 export function closedFolders(folders: readonly WatchedFolder[], own: WatchedFolder): ReadonlySet<string> {

@@ -23,7 +23,8 @@ const folder = (key: 'out' | 'failed' | 'done', description: string) =>
 const globs = (description: string) => z.array(z.string().min(1)).optional().meta({ description })
 
 /** Name of a file beside another, with that one's name as `{name}`. */
-const BESIDE = /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/
+/** Name of a file beside another one. */
+export const BESIDE = /^(?!\{name\}$)[^/\\]*\{name\}[^/\\]*$/
 
 /** Settings that decide when a file of a watched folder is taken, for one folder or for all. */
 const takingSchema = z.strictObject({

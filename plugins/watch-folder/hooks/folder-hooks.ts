@@ -13,7 +13,7 @@ import type { Aftercare } from '../watched-folder.js'
 import type { AfterFacts } from './after-facts.js'
 import { callAfter } from './call-after.js'
 import { FailureReports, withRetry } from './failure-reports.js'
-import { moveSource } from './move-source.js'
+import { moveMarker, moveSource } from './move-source.js'
 
 /** Delay of a job whose folder is offline or whose file is still changing. */
 const AWAY_MS = 5000
@@ -164,9 +164,12 @@ async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): 
 
 /** Moves the source if the folder is configured so. @returns its present path */
 async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
-  const { path, done, source } = folder
-  if (source !== 'move') return join(path, taken.path)
-  return moveSource(path, taken.path, done, await currentSource(join(path, taken.path), taken, job))
+  const { path, done, source, filter } = folder
+  const old = join(path, taken.path)
+  if (source !== 'move') return old
+  const moved = await moveSource(path, taken.path, done, await currentSource(old, taken, job))
+  if (moved !== old) await moveMarker(path, taken.path, done, filter?.marker ?? null)
+  return moved
 }
 
 /** The present times of a file that was only touched during its job. Its bytes are still those that were read. */

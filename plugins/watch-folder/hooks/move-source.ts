@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { link, open, rename, rm } from 'node:fs/promises'
-import { dirname, extname, join } from 'node:path'
+import { dirname, extname, join, relative } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
 import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
+import { markerPath } from '../candidates/wholeness.js'
 import { isStill, type ReadFile } from '../intake/taken-file.js'
 import { requireInside } from '../places/require-inside.js'
 
@@ -52,6 +53,19 @@ export async function moveSource(root: string, path: string, done: string, read:
     return source
   }
   throw new Error(`${done} holds ${MOST_NAMES} files of the name ${path} already.`)
+}
+
+/**
+ * Moves the marker of a source that was moved. Otherwise the next file of its name would be taken before it is whole.
+ *
+ * @param template such as `{name}.done`; null without markers
+ * @throws as {@link moveSource}
+ */
+export async function moveMarker(root: string, path: string, done: string, template: string | null): Promise<void> {
+  if (template === null) return
+  const marker = relative(root, markerPath(template, join(root, path)))
+  const facts = await fileFacts(join(root, marker))
+  if (facts) await moveSource(root, marker, done, facts)
 }
 
 /**

@@ -8,7 +8,7 @@ import { isSuperseded, queueJob } from '../../../src/pipeline/queue/queue-job.js
 import { queuedRecordOf } from '../../../src/pipeline/queue/queued-file.js'
 import { type FileFacts, fileFacts, hasChanged, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
-import { moveSource } from '../hooks/move-source.js'
+import { moveMarker, moveSource } from '../hooks/move-source.js'
 import { placeByTemplate } from '../places/output-place.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import { contentId, isSampled } from './content-id.js'
@@ -109,9 +109,10 @@ export class Intake {
 
   /** Moves a file that was done and moved before, and was dropped again. Nothing else is left to do. */
   async #putAway(path: string, facts: FileFacts, { status, output }: Job): Promise<void> {
-    const { source, path: root, done } = this.#folder
+    const { source, path: root, done, filter } = this.#folder
     if (source !== 'move' || status !== 'done' || output === null || !(await fileFacts(output))) return
-    await moveSource(root, path, done, facts)
+    const moved = await moveSource(root, path, done, facts)
+    if (moved !== join(root, path)) await moveMarker(root, path, done, filter.marker)
   }
 
   /** Reports a failed file again that was renamed, or removed and copied again: its report went with its old place. */

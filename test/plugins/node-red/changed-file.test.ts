@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FileTurn } from '../../../plugins/node-red/file-turn.js'
+import { regenerateMessage } from '../../../plugins/node-red/file-turn.js'
 import type { Message } from '../../../plugins/node-red/runtime.js'
 import type { ServiceNode } from '../../../plugins/node-red/service-node.js'
 import { VoxmuxClient } from '../../../src/client/voxmux-client.js'
@@ -20,7 +20,8 @@ it('sends a file again that was replaced since its message was sent, and no othe
   /** As a flow that wires its catch node back sends the same message again. */
   const run = async () => {
     const config = { output: '', outputType: '', webhook: false }
-    await new FileTurn(node, config, new AbortController().signal, () => {}).run(message)
+    const { signal } = new AbortController()
+    await regenerateMessage(message, { service: node, config, signal, onPercent: () => {} })
     message.payload = input
     return [service.files.size, await readFile(output)]
   }

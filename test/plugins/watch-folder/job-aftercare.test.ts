@@ -21,6 +21,15 @@ describe('the aftercare in a job', () => {
     })
   })
 
+  it('has the marker of the folder, which cannot lead to another place', () => {
+    const marked = (marker: string) => {
+      const data = { ...dataOf('a.mov'), aftercare: aftercareData({ ...folder, filter: { marker } }) }
+      return aftercareOf({ group: '/nas/in', input: '/nas/in/a.mov', data })?.folder.filter
+    }
+    expect(marked('{name}.done')).toEqual({ marker: '{name}.done' })
+    expect(marked('../{name}')).toBeUndefined()
+  })
+
   it.each([
     ['another file than the input', 'b.mov', '/nas/in/a.mov'],
     ['a file outside of the folder', '../a.mov', '/nas/a.mov'],
