@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { FileStatus } from '../../src/client/index.js'
 import { InterruptedError } from '../../src/core/errors.js'
+import { silentLogger } from '../../src/core/logger.js'
 import { errorOf, QUICK, test } from './harness.js'
 
 describe('an odd answer of getFilesStatus', () => {
@@ -62,6 +63,19 @@ describe('an odd answer of getFilesStatus', () => {
     server.fail('getFilesStatus', { kind: 'status', status: 404 }, Number.POSITIVE_INFINITY)
     const error = await errorOf(client.getFilesStatus([fileId]))
     expect(error).toMatchObject({ code: 'ERR_BAD_ANSWER', exitCode: 4, errorCode: undefined })
+  })
+
+  test('warns once of an outage, with its reason and how long it is borne', async ({ server, connect, finished }) => {
+    const warnings: string[] = []
+    const logger = { ...silentLogger, warn: (_fields: object, message: string) => void warnings.push(message) }
+    const { fileId } = await finished(5)
+    // Clients with the same options share a poller, and so the logger of the first.
+    const client = connect({ logger, polling: { ...QUICK.polling, maxMs: 11 } })
+    server.fail('getFilesStatus', { kind: 'status', status: 503 }, 3 * (QUICK.retry.limit + 1))
+    await client.waitFor(fileId)
+    expect(warnings).toEqual([
+      expect.stringMatching(/is busy \(503\) at getFilesStatus.* voxmux asks again for up to 1 min/),
+    ])
   })
 })
 

@@ -3,7 +3,6 @@ import { resolveClientOptions } from '../../src/client/client-options.js'
 import type { FileStatus } from '../../src/client/index.js'
 import { dueBatch, nextRoundAtMs, type PolledFile, pollPauseMs } from '../../src/client/polled-file.js'
 import { AccessError, InterruptedError, TransientError } from '../../src/core/errors.js'
-import { silentLogger } from '../../src/core/logger.js'
 import type { Fault, ScriptedStatus } from '../helpers/fault-server.js'
 import { until } from '../helpers/until.js'
 import { errorOf, impatientFor, QUICK, test } from './harness.js'
@@ -168,19 +167,6 @@ describe('one poller', () => {
       expect(await client.waitFor(fileId)).toMatchObject({ status: 'Succeeded' })
     },
   )
-
-  test('warns once of an outage, with its reason and how long it is borne', async ({ server, connect, finished }) => {
-    const warnings: string[] = []
-    const logger = { ...silentLogger, warn: (_fields: object, message: string) => void warnings.push(message) }
-    const { fileId } = await finished(5)
-    // Clients with the same options share a poller, and so the logger of the first.
-    const client = connect({ logger, polling: { ...QUICK.polling, maxMs: 11 } })
-    server.fail('getFilesStatus', { kind: 'status', status: 503 }, 3 * (QUICK.retry.limit + 1))
-    await client.waitFor(fileId)
-    expect(warnings).toEqual([
-      expect.stringMatching(/is busy \(503\) at getFilesStatus.* voxmux asks again for up to 1 min/),
-    ])
-  })
 
   test('tells all who wait of an outage that lasts', async ({ server, connect }) => {
     const client = connect({ polling: { ...QUICK.polling, outageMs: 50 } })
