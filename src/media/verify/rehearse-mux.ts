@@ -66,7 +66,7 @@ async function faultsOf(
   )
   await using folder = await temporaryFolder('voxmux-trial-')
   try {
-    const part = join(folder.path, `trial.${plan.profile.extension}`)
+    const part = join(folder.path, `trial.${plan.container}`)
     const tried = { ...plan, media }
     const made = await writeOutput(tried, voices, part, { signal, headSec })
     if (made.voices.some(({ sampleCount }) => sampleCount === 0)) return null

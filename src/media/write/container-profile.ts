@@ -2,7 +2,6 @@
 export interface ContainerProfile {
   /** ffmpeg's `-f`. */
   readonly muxer: string
-  readonly extension: string
   /** Further muxer options for every file. */
   readonly options: readonly string[]
   /** Audio codecs it can carry; `pcm_*` stands for all PCM kinds. The first one is the default. */
@@ -29,7 +28,6 @@ const codecs = (...lines: readonly string[]): readonly string[] => lines.flatMap
 
 const FILM: ContainerProfile = {
   muxer: '',
-  extension: '',
   options: [],
   audioCodecs: [],
   videoCodecs: null,
@@ -61,7 +59,6 @@ const MP4_SUBTITLES = ['mov_text', 'dvd_subtitle']
 const MP4: ContainerProfile = {
   ...FILM,
   muxer: 'mp4',
-  extension: 'mp4',
   audioCodecs: MP4_AUDIO,
   videoCodecs: MP4_VIDEO,
   subtitleCodecs: MP4_SUBTITLES,
@@ -83,7 +80,6 @@ const WAVE_PCM = [...LITTLE_PCM, 'pcm_s64le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw']
 const MKV: ContainerProfile = {
   ...FILM,
   muxer: 'matroska',
-  extension: 'mkv',
   // Matroska stores no decoding times: negative ones of B-frames must not move the whole file.
   options: ['-avoid_negative_ts', 'disabled'],
   audioCodecs: codecs(
@@ -99,7 +95,6 @@ const MKV: ContainerProfile = {
 const TS: ContainerProfile = {
   ...FILM,
   muxer: 'mpegts',
-  extension: 'ts',
   // The muxer's default delays (0.7 s, 1.4 s) would move everything.
   options: ['-muxpreload', '0', '-muxdelay', '0'],
   audioCodecs: ['aac', 'mp2', 'mp3', 'ac3', 'eac3', 'opus', 'dts', 'truehd', 's302m', 'aac_latm'],
@@ -111,7 +106,6 @@ const TS: ContainerProfile = {
 const ASF: ContainerProfile = {
   ...FILM,
   muxer: 'asf',
-  extension: 'wmv',
   audioCodecs: ['wmav2', 'wmav1', 'mp3', 'mp2', 'aac', 'ac3', 'pcm_s16le'],
   videoCodecs: ['wmv1', 'wmv2', 'wmv3', 'vc1', 'msmpeg4v2', 'msmpeg4v3', 'mpeg4', 'h264', 'mpeg2video', 'mjpeg'],
   chapters: true,
@@ -119,7 +113,6 @@ const ASF: ContainerProfile = {
 const OGG: ContainerProfile = {
   ...FILM,
   muxer: 'ogg',
-  extension: 'ogg',
   audioCodecs: ['vorbis', 'opus', 'flac', 'speex'],
   videoCodecs: ['theora', 'vp8'],
   chapters: true,
@@ -130,31 +123,23 @@ const OGG: ContainerProfile = {
 const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   mp4: MP4,
   // The ipod muxer is the mp4 one with Apple's brands.
-  m4v: {
-    ...MP4,
-    muxer: 'ipod',
-    extension: 'm4v',
-    audioCodecs: ['aac', 'ac3', 'alac'],
-    videoCodecs: ['h264', 'mpeg4'],
-  },
-  m4a: { ...MP4, muxer: 'ipod', extension: 'm4a', audioCodecs: ['aac', 'alac', 'ac3'], videoCodecs: [] },
+  m4v: { ...MP4, muxer: 'ipod', audioCodecs: ['aac', 'ac3', 'alac'], videoCodecs: ['h264', 'mpeg4'] },
+  m4a: { ...MP4, muxer: 'ipod', audioCodecs: ['aac', 'alac', 'ac3'], videoCodecs: [] },
   mov: {
     ...MP4,
     muxer: 'mov',
-    extension: 'mov',
     audioCodecs: ['aac', 'mp3', 'mp2', 'ac3', 'eac3', 'alac', 'dts', 'pcm_*'],
     videoCodecs: MOV_VIDEO,
     data: 'quicktime',
     covers: 'none',
   },
-  '3gp': { ...PHONE, muxer: '3gp', extension: '3gp' },
-  '3g2': { ...PHONE, muxer: '3g2', extension: '3g2' },
+  '3gp': { ...PHONE, muxer: '3gp' },
+  '3g2': { ...PHONE, muxer: '3g2' },
   mkv: MKV,
-  mka: { ...MKV, extension: 'mka', videoCodecs: [] },
+  mka: { ...MKV, videoCodecs: [] },
   webm: {
     ...MKV,
     muxer: 'webm',
-    extension: 'webm',
     audioCodecs: ['opus', 'vorbis'],
     videoCodecs: ['vp8', 'vp9', 'av1'],
     subtitleCodecs: ['webvtt'],
@@ -164,14 +149,12 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   mxf: {
     ...FILM,
     muxer: 'mxf',
-    extension: 'mxf',
     audioCodecs: ['pcm_s24le', 'pcm_s16le'],
     videoCodecs: ['mpeg2video', 'prores', 'dnxhd', 'dvvideo', 'jpeg2000'],
   },
   ts: TS,
   m2ts: {
     ...TS,
-    extension: 'm2ts',
     options: [...TS.options, '-mpegts_m2ts_mode', '1'],
     // Camcorders record PCM as a Blu-ray does.
     audioCodecs: [...TS.audioCodecs, 'pcm_bluray'],
@@ -181,7 +164,6 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   mpg: {
     ...FILM,
     muxer: 'vob',
-    extension: 'mpg',
     options: TS.options,
     audioCodecs: ['mp2', 'mp3', 'ac3', 'dts'],
     videoCodecs: ['mpeg1video', 'mpeg2video'],
@@ -190,57 +172,47 @@ const PROFILES: Readonly<Record<string, ContainerProfile>> = {
   avi: {
     ...FILM,
     muxer: 'avi',
-    extension: 'avi',
     videoCodecs: AVI_VIDEO,
     audioCodecs: codecs('mp3 mp2 ac3 aac pcm_s16le pcm_s24le pcm_u8 pcm_s32le pcm_f32le pcm_alaw pcm_mulaw dts wmav2'),
   },
   flv: {
     ...FILM,
     muxer: 'flv',
-    extension: 'flv',
     audioCodecs: ['aac', 'mp3', 'pcm_s16le', 'pcm_u8', 'pcm_alaw', 'pcm_mulaw'],
     videoCodecs: ['h264', 'flv1', 'flashsv', 'flashsv2', 'vp6f', 'vp6a'],
   },
   wmv: ASF,
-  wma: { ...ASF, extension: 'wma', soundOnly: true },
-  wav: {
-    ...SOUND,
-    muxer: 'wav',
-    extension: 'wav',
-    options: ['-rf64', 'auto'],
-    audioCodecs: [...WAVE_PCM, 'mp3', 'ac3', 'dts'],
-  },
-  w64: { ...SOUND, muxer: 'w64', extension: 'w64', audioCodecs: WAVE_PCM },
+  wma: { ...ASF, soundOnly: true },
+  wav: { ...SOUND, muxer: 'wav', options: ['-rf64', 'auto'], audioCodecs: [...WAVE_PCM, 'mp3', 'ac3', 'dts'] },
+  w64: { ...SOUND, muxer: 'w64', audioCodecs: WAVE_PCM },
   aiff: {
     ...SOUND,
     muxer: 'aiff',
-    extension: 'aiff',
     // AIFF keeps its tags in an ID3 chunk.
     options: ['-write_id3v2', '1'],
     audioCodecs: ['pcm_s16be', 'pcm_s24be', 'pcm_s32be', 'pcm_s8', 'pcm_f32be', 'pcm_f64be', 'pcm_s16le'],
     covers: 'stream',
   },
-  flac: { ...SOUND, muxer: 'flac', extension: 'flac', audioCodecs: ['flac'], covers: 'stream', chapters: true },
+  flac: { ...SOUND, muxer: 'flac', audioCodecs: ['flac'], covers: 'stream', chapters: true },
   mp3: {
     ...SOUND,
     muxer: 'mp3',
-    extension: 'mp3',
     audioCodecs: ['mp3'],
     covers: 'stream',
     chapters: true,
     priming: 'signalled',
   },
-  mp2: { ...SOUND, muxer: 'mp2', extension: 'mp2', audioCodecs: ['mp2'] },
+  mp2: { ...SOUND, muxer: 'mp2', audioCodecs: ['mp2'] },
   ogg: OGG,
-  opus: { ...OGG, muxer: 'opus', extension: 'opus', audioCodecs: ['opus'], soundOnly: true },
-  ac3: { ...SOUND, muxer: 'ac3', extension: 'ac3', audioCodecs: ['ac3'] },
-  eac3: { ...SOUND, muxer: 'eac3', extension: 'eac3', audioCodecs: ['eac3'] },
-  aac: { ...SOUND, muxer: 'adts', extension: 'aac', audioCodecs: ['aac'] },
+  opus: { ...OGG, muxer: 'opus', audioCodecs: ['opus'], soundOnly: true },
+  ac3: { ...SOUND, muxer: 'ac3', audioCodecs: ['ac3'] },
+  eac3: { ...SOUND, muxer: 'eac3', audioCodecs: ['eac3'] },
+  aac: { ...SOUND, muxer: 'adts', audioCodecs: ['aac'] },
   // ffmpeg does not open most of the FLAC that it writes into CAF.
-  caf: { ...SOUND, muxer: 'caf', extension: 'caf', audioCodecs: [...LITTLE_PCM, ...BIG_PCM, 'alac', 'opus', 'mp3'] },
-  au: { ...SOUND, muxer: 'au', extension: 'au', audioCodecs: BIG_PCM },
-  wv: { ...SOUND, muxer: 'wv', extension: 'wv', audioCodecs: ['wavpack'] },
-  tta: { ...SOUND, muxer: 'tta', extension: 'tta', audioCodecs: ['tta'] },
+  caf: { ...SOUND, muxer: 'caf', audioCodecs: [...LITTLE_PCM, ...BIG_PCM, 'alac', 'opus', 'mp3'] },
+  au: { ...SOUND, muxer: 'au', audioCodecs: BIG_PCM },
+  wv: { ...SOUND, muxer: 'wv', audioCodecs: ['wavpack'] },
+  tta: { ...SOUND, muxer: 'tta', audioCodecs: ['tta'] },
 }
 
 /** Profile of a container; undefined if ffmpeg cannot write it. */

@@ -58,7 +58,7 @@ async function copyInto(
 ): Promise<string> {
   const profile = containerProfile(container)
   if (!profile) throw new Error(`${container} cannot be written`)
-  const path = join(folder, `excerpt.${profile.extension}`)
+  const path = join(folder, `excerpt.${container}`)
   await runFfmpeg(
     {
       inputs: [

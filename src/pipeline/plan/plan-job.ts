@@ -125,7 +125,7 @@ export async function planMedia(
     input: media.path,
     output: request.output,
     stem: request.outputStem,
-    extension: mux.container === media.container ? extname(media.path) : `.${mux.profile.extension}`,
+    extension: mux.container === media.container ? extname(media.path) : `.${mux.container}`,
     label: settings.previewSec === null ? 'regen' : 'preview',
     cwd: request.cwd,
   })
