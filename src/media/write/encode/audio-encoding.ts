@@ -48,11 +48,12 @@ export function mixedTrack(stream: AudioStreamInfo, { mixedTo }: Pick<AudioChoic
 
 interface LossyCodec {
   readonly encoder: string
-  /** Used if the file states no bit rate. */
-  readonly defaultBitRatePerChannel: number
-  readonly maxBitRatePerChannel: number
+  /** For each channel, if the file states no bit rate. */
+  readonly usualKbit: number
+  /** For each channel. */
+  readonly mostKbit: number
   /** Lowest bit rate of all channels that the encoder accepts. */
-  readonly leastBitRate?: number
+  readonly leastKbit?: number
   /** Bit rates of the format in kbit/s, if it allows only some. */
   readonly steps?: readonly number[]
   readonly mostChannels?: number
@@ -69,50 +70,19 @@ const AC3_RATES = [32_000, 44_100, 48_000]
 const MP2_RATES = [16_000, 22_050, 24_000, ...AC3_RATES]
 const MP3_RATES = [8000, 11_025, 12_000, ...MP2_RATES]
 
+const WMA = { usualKbit: 96, mostKbit: 160, leastKbit: 24, mostChannels: 2 }
+
 const LOSSY: Readonly<Record<string, LossyCodec>> = {
-  aac: { encoder: 'aac', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 256 * K },
-  mp3: {
-    encoder: 'libmp3lame',
-    defaultBitRatePerChannel: 128 * K,
-    maxBitRatePerChannel: 320 * K,
-    steps: MP3_STEPS,
-    ...{ mostChannels: 2, rates: MP3_RATES },
-  },
-  mp2: {
-    encoder: 'mp2',
-    defaultBitRatePerChannel: 128 * K,
-    maxBitRatePerChannel: 192 * K,
-    steps: MP2_STEPS,
-    ...{ mostChannels: 2, rates: MP2_RATES },
-  },
-  ac3: {
-    encoder: 'ac3',
-    defaultBitRatePerChannel: 96 * K,
-    maxBitRatePerChannel: 256 * K,
-    steps: AC3_STEPS,
-    ...{ mostChannels: 6, rates: AC3_RATES },
-  },
-  eac3: {
-    encoder: 'eac3',
-    defaultBitRatePerChannel: 96 * K,
-    maxBitRatePerChannel: 256 * K,
-    ...{ mostChannels: 6, rates: AC3_RATES },
-  },
-  opus: { encoder: 'libopus', defaultBitRatePerChannel: 80 * K, maxBitRatePerChannel: 256 * K },
-  vorbis: { encoder: 'libvorbis', defaultBitRatePerChannel: 96 * K, maxBitRatePerChannel: 192 * K },
-  speex: { encoder: 'libspeex', defaultBitRatePerChannel: 28 * K, maxBitRatePerChannel: 44 * K, mostChannels: 2 },
-  wmav2: {
-    encoder: 'wmav2',
-    defaultBitRatePerChannel: 96 * K,
-    maxBitRatePerChannel: 160 * K,
-    ...{ leastBitRate: 24 * K, mostChannels: 2 },
-  },
-  wmav1: {
-    encoder: 'wmav1',
-    defaultBitRatePerChannel: 96 * K,
-    maxBitRatePerChannel: 160 * K,
-    ...{ leastBitRate: 24 * K, mostChannels: 2 },
-  },
+  aac: { encoder: 'aac', usualKbit: 96, mostKbit: 256 },
+  mp3: { encoder: 'libmp3lame', usualKbit: 128, mostKbit: 320, steps: MP3_STEPS, mostChannels: 2, rates: MP3_RATES },
+  mp2: { encoder: 'mp2', usualKbit: 128, mostKbit: 192, steps: MP2_STEPS, mostChannels: 2, rates: MP2_RATES },
+  ac3: { encoder: 'ac3', usualKbit: 96, mostKbit: 256, steps: AC3_STEPS, mostChannels: 6, rates: AC3_RATES },
+  eac3: { encoder: 'eac3', usualKbit: 96, mostKbit: 256, mostChannels: 6, rates: AC3_RATES },
+  opus: { encoder: 'libopus', usualKbit: 80, mostKbit: 256 },
+  vorbis: { encoder: 'libvorbis', usualKbit: 96, mostKbit: 192 },
+  speex: { encoder: 'libspeex', usualKbit: 28, mostKbit: 44, mostChannels: 2 },
+  wmav2: { encoder: 'wmav2', ...WMA },
+  wmav1: { encoder: 'wmav1', ...WMA },
 }
 const BLU_RAY_RATES = [48_000, 96_000, 192_000]
 const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
@@ -227,9 +197,9 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const own = stream.codec === codec ? ownBitRate(stream, wishes) : null
   const worth = own === null ? null : own * worthInLc(stream.profile)
   const fallback = wishes.fallbackBitRate === undefined ? null : wishes.fallbackBitRate * Math.max(1, channels / 2)
-  const wanted = worth ?? fallback ?? known.defaultBitRatePerChannel * channels
+  const wanted = worth ?? fallback ?? known.usualKbit * K * channels
   const { least, most } = bitRateLimits(codec, known, stream.sampleRate)
-  const capped = Math.min(Math.max(wanted, least * channels, known.leastBitRate ?? 0), most * channels)
+  const capped = Math.min(Math.max(wanted, least * channels, (known.leastKbit ?? 0) * K), most * channels)
   const steps = known.steps
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
   // Without it, libopus refuses a sound field.
@@ -272,6 +242,6 @@ const MOST_LOW_RATE_MP2 = 80 * K
 function bitRateLimits(codec: string, known: LossyCodec, sampleRate: number) {
   const vorbis = codec === 'vorbis' ? VORBIS_LIMITS.find(({ upTo }) => sampleRate <= upTo) : undefined
   if (vorbis) return vorbis
-  const most = codec === 'mp2' && sampleRate < 32 * K ? MOST_LOW_RATE_MP2 : known.maxBitRatePerChannel
+  const most = codec === 'mp2' && sampleRate < 32 * K ? MOST_LOW_RATE_MP2 : known.mostKbit * K
   return { least: Math.max(LEAST_BIT_RATE_PER_CHANNEL, LEAST_BITS_PER_SAMPLE * sampleRate), most }
 }
