@@ -25,12 +25,13 @@ interface OpenMedia {
  *
  * @returns what is missing at its end, as `1234 bytes` or `1.5 s`; undefined if nothing is known to be missing
  */
-export async function missingEnd(media: OpenMedia): Promise<string | undefined> {
-  const { path, file, sizeBytes, container } = media
+export async function missingEnd({ path, file, sizeBytes, container }: OpenMedia): Promise<string | undefined> {
   if (container === 'flac') return seconds(await missingFlacSec(file, sizeBytes))
   if (container === 'mp3') return seconds(await missingMp3Sec(path, file, sizeBytes))
   const isFlv = container === 'flv'
-  const bytes = isFlv ? await missingFlvBytes(file, sizeBytes) : (await statedEnd(media)) - sizeBytes
+  const bytes = isFlv
+    ? await missingFlvBytes(file, sizeBytes)
+    : ((await STATED_ENDS[container]?.(file, sizeBytes)) ?? 0) - sizeBytes
   return bytes > 0 ? `${bytes} bytes` : undefined
 }
 
@@ -38,38 +39,11 @@ function seconds(missingSec: number): string | undefined {
   return missingSec > 0 ? `${missingSec < 10 ? missingSec.toFixed(2) : Math.round(missingSec)} s` : undefined
 }
 
-/** The end that a file states for itself, in bytes; 0 if it states none. */
-async function statedEnd({ file, sizeBytes, container }: OpenMedia): Promise<number> {
-  switch (container) {
-    case 'mp4':
-    case 'mov':
-    case 'm4a':
-    case 'm4v':
-    case '3gp':
-    case '3g2':
-      return endOfBoxes(file, sizeBytes)
-    case 'mkv':
-    case 'webm':
-      return endOfSegment(file)
-    case 'wav':
-    case 'avi':
-      return endOfRiff(file)
-    case 'aiff':
-      return endOfForm(file)
-    case 'w64':
-      return endOfWave64(file)
-    case 'caf':
-      return endOfCaf(file, sizeBytes)
-    case 'au':
-      return endOfAu(file)
-    case 'wma':
-    case 'wmv':
-      return endOfAsf(file)
-    case 'mxf':
-      return endOfMxf(file)
-    default:
-      return 0
-  }
+/** The end that a file states for itself, in bytes; 0 if it states none. By container. */
+const STATED_ENDS: Readonly<Record<string, (file: FileHandle, sizeBytes: number) => Promise<number>>> = {
+  ...{ mp4: endOfBoxes, mov: endOfBoxes, m4a: endOfBoxes, m4v: endOfBoxes, '3gp': endOfBoxes, '3g2': endOfBoxes },
+  ...{ mkv: endOfSegment, webm: endOfSegment, wav: endOfRiff, avi: endOfRiff, aiff: endOfForm, w64: endOfWave64 },
+  ...{ caf: endOfCaf, au: endOfAu, wma: endOfAsf, wmv: endOfAsf, mxf: endOfMxf },
 }
 
 /** ISO base media: walks the top-level boxes; only their 16-byte headers are read. */
