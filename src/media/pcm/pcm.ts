@@ -57,6 +57,14 @@ export function pcmCodecName(sample: SampleType): `pcm_${SampleType}le` {
 }
 
 /**
+ * By ffmpeg's sample format. A 16-bit source that its decoder widens (some ALAC) fits 16 bits, but the decoder's type is
+ * safer.
+ */
+const TYPES: Readonly<Record<string, SampleType>> = {
+  ...{ u8: 's16', s16: 's16', s32: 's32', s64: 's32', flt: 'f32', dbl: 'f64' },
+}
+
+/**
  * The PCM that holds a track without losing a bit: integers up to 16 bits as `s16`, wider ones as `s32`, floats
  * unchanged. Lossy codecs decode to float and stay so, which avoids clipping before the final encode.
  */
@@ -86,22 +94,8 @@ export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmForma
 }
 
 function sampleTypeFor(sampleFormat: string | null, bitsPerSample: number | null): SampleType {
-  switch (sampleFormat?.replace(/p$/, '')) {
-    case 'u8':
-    case 's16':
-      return 's16'
-    case 's32':
-      // A 16-bit source that its decoder widens (some ALAC) fits 16 bits, but the decoder's type is safer.
-      return 's32'
-    case 'dbl':
-      return 'f64'
-    case 's64':
-      return 's32'
-    case 'flt':
-      return 'f32'
-    default:
-      return bitsPerSample !== null && bitsPerSample <= 16 ? 's16' : 'f32'
-  }
+  const known = TYPES[sampleFormat?.replace(/p$/, '') ?? '']
+  return known ?? (bitsPerSample !== null && bitsPerSample <= 16 ? 's16' : 'f32')
 }
 
 const LAYOUTS: readonly string[] = ['mono', 'stereo', '2.1', '4.0', '5.0', '5.1', '6.1', '7.1']
