@@ -10,16 +10,7 @@ const KILL_AFTER_MS = 2000
 const DEFAULT_STALL_MS = 120_000
 
 /** Variables that a media tool needs to start and to find its libraries and temp folder. All others are withheld. */
-const PASSED_ON = [
-  'PATH',
-  'LD_LIBRARY_PATH',
-  'DYLD_LIBRARY_PATH',
-  'TMPDIR',
-  'TEMP',
-  'TMP',
-  'SystemRoot',
-  'windir',
-] as const
+const PASSED_ON = 'PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH TMPDIR TEMP TMP SystemRoot windir'.split(' ')
 
 export interface ChildOptions {
   readonly path: string

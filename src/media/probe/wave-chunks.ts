@@ -16,21 +16,8 @@ export const BEXT_LOUDNESS_END = LOUDNESS_AT + 2 * FIGURES
 
 /** Chunks that the muxer writes itself, or that describe only the bytes of the old file. */
 const NOT_COPIED = new Set([
-  'fmt ',
-  'data',
-  'fact',
-  'ds64',
-  'JUNK',
-  'junk',
-  'PAD ',
-  'FLLR',
-  'PEAK',
-  'levl',
-  'LGWV',
-  'MD5 ',
-  'C2PA',
-  'id3 ',
-  'ID3 ',
+  ...['fmt ', 'data', 'fact', 'ds64', 'JUNK', 'junk', 'PAD ', 'FLLR'],
+  ...['PEAK', 'levl', 'LGWV', 'MD5 ', 'C2PA', 'id3 ', 'ID3 '],
 ])
 /** A larger chunk is not a description. */
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024

@@ -17,13 +17,8 @@ export async function hashPackets(
 ): Promise<readonly (string | undefined)[]> {
   const lines = new HashLines()
   const outputs = streamHashOutput(streams, containers)
+  const takeStderrLine = (line: string) => lines.take(line)
   if (outputs.length > 0)
-    await runFfmpeg(
-      {
-        inputs: [clockedInput(media)],
-        outputs,
-      },
-      { signal, input: media.path, takeStderrLine: (line) => lines.take(line) },
-    )
+    await runFfmpeg({ inputs: [clockedInput(media)], outputs }, { signal, input: media.path, takeStderrLine })
   return streams.map((_, place) => lines.at(place))
 }

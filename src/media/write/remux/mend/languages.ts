@@ -8,25 +8,9 @@ const UNSPECIFIED = 0x7fff
 
 /** ISO 639-2 has two codes for these: by terminology, and the bibliographic one. */
 const BIBLIOGRAPHIC: Readonly<Record<string, string>> = {
-  deu: 'ger',
-  fra: 'fre',
-  nld: 'dut',
-  ell: 'gre',
-  zho: 'chi',
-  ces: 'cze',
-  slk: 'slo',
-  ron: 'rum',
-  isl: 'ice',
-  fas: 'per',
-  hye: 'arm',
-  eus: 'baq',
-  cym: 'wel',
-  sqi: 'alb',
-  mkd: 'mac',
-  msa: 'may',
-  mya: 'bur',
-  kat: 'geo',
-  bod: 'tib',
+  ...{ deu: 'ger', fra: 'fre', nld: 'dut', ell: 'gre', zho: 'chi', ces: 'cze', slk: 'slo', ron: 'rum', isl: 'ice' },
+  ...{ fas: 'per', hye: 'arm', eus: 'baq', cym: 'wel', sqi: 'alb', mkd: 'mac', msa: 'may', mya: 'bur', kat: 'geo' },
+  ...{ bod: 'tib' },
 }
 
 /** ffmpeg's QuickTime list has the terminology code of these languages, and the bibliographic code of the others. */
