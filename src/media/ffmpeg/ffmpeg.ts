@@ -1,9 +1,8 @@
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough, Readable, type Writable } from 'node:stream'
 import fluent from 'fluent-ffmpeg'
 import type { VoxmuxError } from '../../core/errors.js'
 import { findFfmpeg } from './binaries.js'
 import { type ChildEnd, type ChildOptions, type RunningChild, startChild } from './child-process.js'
-import { feedStdin } from './feed-stdin.js'
 import { ffmpegFailure } from './ffmpeg-failure.js'
 
 const EMPTY_RING: TextRing = { get: () => '' }
@@ -187,6 +186,23 @@ function runFluent(
     // ffmpeg only reports that its input ended early; the fault of the source is the cause.
     command.once('error', (error: Error) => reject(fault ? fault.of : error))
     command.run()
+  })
+}
+
+/**
+ * Writes chunks to the stdin of a child, each completely before the next one is requested. So a source can use one
+ * buffer for all of them. Leaves the source when the child closes its stdin.
+ *
+ * @throws the error of the source
+ */
+async function feedStdin(stdin: Writable, source: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of source) if (!(await isWritten(stdin, chunk))) return
+  stdin.end()
+}
+
+function isWritten(stdin: Writable, chunk: Buffer): Promise<boolean> {
+  return new Promise((resolve) => {
+    stdin.write(chunk, (error) => resolve(!error))
   })
 }
 

@@ -11,7 +11,6 @@ import { type EncodedVoice, encodedInputOptions, encodedStreamOptions } from './
 import { encoderLayoutFilters } from './encode/encoder-layout.js'
 import { levelFilters } from './encode/encoder-level.js'
 import { isEncodedInTurns, turnsCommands } from './encode/encoder-turns.js'
-import { withHighBytesOnly } from './encode/high-bytes-only.js'
 import type { VoiceFeed } from './remux/voice-feed.js'
 import type { DonorFormat } from './writer.js'
 
@@ -121,4 +120,18 @@ async function encodeFrames(
   const made = await encodedBeforeMux(stream, { skipSamples, sampleCount }, side.encoding, signal)
   const command = framesCommand(made.bytes, made.encoded, stream.format.sampleRate, side)
   return [...made.runs, (await runFfmpeg(command, { signal })).args]
+}
+
+/** Integers of 32 bits with a lowest byte of zero, as ffmpeg cuts those of 24 bits. @param stream of the type `s32` */
+function withHighBytesOnly(stream: PcmStream): PcmStream {
+  return {
+    ...stream,
+    async *chunks() {
+      for await (const chunk of stream.chunks()) {
+        const copy = Buffer.from(chunk)
+        for (let at = 0; at < copy.length; at += 4) copy[at] = 0
+        yield copy
+      }
+    },
+  }
 }

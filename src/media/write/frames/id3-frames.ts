@@ -2,7 +2,6 @@ import { type BytePiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { isOfAlbum, type LevelField, levelField, NEW_LEVEL, relativeVolumeField } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
-import { chapterOffsets, NO_OFFSETS } from './id3-chapters.js'
 import { id3FramesOf, UNSYNCHRONISED } from './id3-parse.js'
 
 /** Tags for the output, without facts about the old audio. */
@@ -19,6 +18,13 @@ const TEXTS: ReadonlySet<string> = new Set(['TXXX', 'TXX'])
 const COMMENTS: ReadonlySet<string> = new Set(['COMM', 'COM'])
 /** Flags of a tag whose frames are not the bytes of the file: unsynchronised, extended header, footer. */
 const NOT_PLAIN = 0xd0
+
+/** A name, an end of text, and two times stand before the offsets of a chapter, each of four bytes. */
+const TIMES_BYTES = 8
+const OFFSETS_BYTES = 8
+
+/** The number that stands for no offset (ID3v2 Chapter Frame Addendum, section 3.1). */
+const NO_OFFSETS: Buffer = Buffer.alloc(OFFSETS_BYTES, 0xff)
 
 /**
  * Decides the fate of a tag. Removes indices into the old audio and its signature, and a level that cannot be renewed.
@@ -129,4 +135,22 @@ function staysTrue(id: string, body: Buffer): boolean {
 
 function isManifest(id: string, body: Buffer): boolean {
   return (id === 'GEOB' || id === 'GEO') && body.subarray(0, 64).includes('c2pa')
+}
+
+/**
+ * The place of the byte offsets in a frame `CHAP`, which count bytes of the old sound. Null if it states none, or if its
+ * bytes are not those of the file.
+ *
+ * @param frame its bytes in the file
+ * @param body its content
+ */
+function chapterOffsets(frame: Buffer, body: Buffer): number | null {
+  const nameEnd = body.indexOf(0)
+  const bodyAt = frame.indexOf(body)
+  if (nameEnd < 0 || bodyAt < 0) return null
+  const at = nameEnd + 1 + TIMES_BYTES
+  const offsets = body.subarray(at, at + OFFSETS_BYTES)
+  // Some programs write zeros instead.
+  const isUnused = offsets.equals(NO_OFFSETS) || offsets.every((byte) => byte === 0)
+  return offsets.length < OFFSETS_BYTES || isUnused ? null : bodyAt + at
 }
