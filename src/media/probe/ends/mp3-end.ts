@@ -8,7 +8,7 @@ import { afterId3 } from '../id3-length.js'
 const SPARE_FRAMES = 2
 const FIRST_FRAME_BYTES = 2048
 /** The name stands behind the side information of MPEG-1 or MPEG-2, with one or two channels. */
-const NAME_PLACES = [13, 21, 36]
+export const NAME_PLACES = [13, 21, 36]
 const FRAME_SYNC = 0xffe0
 
 const countSchema = z.object({

@@ -1,9 +1,8 @@
 /** The first frame of an MP3, which describes the file instead of holding sound (Xing, 1998; LAME tag revision 1). */
 
+import { NAME_PLACES } from '../../probe/ends/mp3-end.js'
 import type { PacketPlaces } from '../splice/old-packets.js'
 
-/** The name stands behind the side information of MPEG-1 or MPEG-2, with one or two channels. */
-const NAME_PLACES = [13, 21, 36]
 const NAMES = ['Xing', 'Info']
 const HAS_FRAMES = 1
 const HAS_BYTES = 2

@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
-import { adtsLength } from '../../probe/adts-length.js'
+import { ADTS_HEAD_BYTES, adtsLength } from '../../probe/adts-length.js'
+import { AC3_STEPS } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
 import { splicedInfo, statesInfo } from './mp3-info.js'
@@ -10,7 +11,6 @@ import { type FrameRange, layerThreeLength } from './mpeg-frames.js'
 const WINDOW_BYTES = 1024 * 1024
 /** The longest header from which the length of a frame is read. */
 const HEAD_BYTES = 8
-const ADTS_HEAD_BYTES = 7
 
 /** Frames that follow each other, without anything else. */
 export interface FramesDonor {
@@ -119,13 +119,11 @@ function adtsHead(sample: Buffer, payloadBytes: number): Buffer {
   return head
 }
 
-const AC3_KBIT = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]
-
 /** Length of an AC-3 frame from its header (ATSC A/52, table 5.18); 0 if there is none. */
 function ac3Length(bytes: Buffer, at: number): number {
   if (bytes.readUInt16BE(at) !== 0x0b77) return 0
   const [rate, code] = [(bytes[at + 4] ?? 0) >> 6, (bytes[at + 4] ?? 0) & 63]
-  const kbit = AC3_KBIT[code >> 1]
+  const kbit = AC3_STEPS[code >> 1]
   if (kbit === undefined || rate > 2) return 0
   if (rate === 1) return 2 * (Math.floor((320 * kbit) / 147) + (code & 1))
   return kbit * (rate === 0 ? 4 : 6)
