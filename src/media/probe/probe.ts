@@ -74,16 +74,15 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
   const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
   if (jump) throw clockJumps(path, path, jump)
-  const loudness = container === 'wav' && (await statesLoudness(file)) ? { statesLoudness: true } : {}
-  const clock = movie.some(mayJump) ? { mayJump: true } : {}
-  const laced = isMatroska({ container }) ? { clockErrorSec: await lacedClockErrorSec(file) } : {}
-  const fragments = isFragmented(movie) ? { isFragmented: true } : {}
-  const pictures = edits.kind === 'plain' && edits.pictures ? { editedPictures: edits.pictures } : {}
-  const stated = mediaInfoOf(
-    answer,
-    { path: absolute, sizeBytes, container, readOptions, ...loudness, ...clock, ...laced, ...fragments, ...pictures },
-    await encryptedStreams(file, movie, answer),
-  )
+  const facts = {
+    ...{ path: absolute, sizeBytes, container, readOptions },
+    ...(container === 'wav' && (await statesLoudness(file)) && { statesLoudness: true }),
+    ...(movie.some(mayJump) && { mayJump: true }),
+    ...(isMatroska({ container }) && { clockErrorSec: await lacedClockErrorSec(file) }),
+    ...(isFragmented(movie) && { isFragmented: true }),
+    ...(edits.kind === 'plain' && edits.pictures && { editedPictures: edits.pictures }),
+  }
+  const stated = mediaInfoOf(answer, facts, await encryptedStreams(file, movie, answer))
   const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
   const measured = await withShortStreams(counted, signal)
   const packed = withUntimedSound(withPackedFrames(measured, movie), movie)
