@@ -59,9 +59,7 @@ export { forecastVoice, measureEncoders } from './write/remux/carried-voice.js'
 export { hasIndexFirst } from './write/remux/index-first.js'
 export { type MuxedVoice, type MuxResult, mux } from './write/remux/mux.js'
 export { muxCommand, newStreams } from './write/remux/mux-command.js'
-
 export { type MuxPlan, planMux } from './write/remux/mux-plan.js'
-
 export { PART_FORMAT } from './write/splice/side-packets.js'
 export { CREDENTIALS_BOX, isoBoxes } from './write/structure/iso-boxes.js'
 export { writeOutput } from './write/write-output.js'

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
@@ -60,7 +60,7 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   if (media.container !== 'flac') return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-  const read = await readBlocks((at, length) => readAt(file, at, length), soundStart)
+  const read = await readBlocks(file, soundStart)
   if (!read) return null
   const blockOf = (wanted: number) => read.blocks.find(({ type }) => type === wanted)
   const contentOf = async (wanted: number) => {
@@ -87,12 +87,12 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   }
 }
 
-async function readBlocks(read: (at: number, length: number) => Promise<Buffer>, marker: number) {
-  if ((await read(marker, 4)).toString('latin1') !== 'fLaC') return undefined
+async function readBlocks(file: FileHandle, marker: number) {
+  if ((await readAt(file, marker, 4)).toString('latin1') !== 'fLaC') return undefined
   const blocks: Block[] = []
   let at = marker + 4
   for (let isLast = false; !isLast; ) {
-    const head = await read(at, 4)
+    const head = await readAt(file, at, 4)
     if (head.length < 4) return undefined
     isLast = ((head[0] ?? 0) & 0x80) !== 0
     const length = 4 + head.readUIntBE(1, 3)
@@ -143,7 +143,7 @@ async function readDonor(
   { seekTable, foreign }: FlacFile,
 ): Promise<FlacDonor> {
   await using file = await open(path, 'r')
-  const blocks = await readBlocks((at, length) => readAt(file, at, length), 0)
+  const blocks = await readBlocks(file, 0)
   const framesStart = blocks?.framesStart ?? 0
   return {
     streamInfo: await readAt(file, 8, 34),

@@ -40,7 +40,7 @@ export async function mpegFrames(
     }
     const length = frameLength(window, at - windowStart)
     // A frame counts if another one or the end of the audio follows it.
-    if (length > 0 && at + length <= range.end && (await isFollowed(file, at + length, range.end, frameLength))) {
+    if (length > 0 && at + length <= range.end && (await isFollowed(at + length))) {
       // There can be more tags than a call takes arguments.
       if (first !== undefined && at > last) for (const other of othersOf(tags, last, at)) between.push(other)
       first ??= at
@@ -57,11 +57,11 @@ export async function mpegFrames(
   }
   return first === undefined ? undefined : { start: first, end: last, between }
 
-  async function isFollowed(handle: FileHandle, at: number, end: number, lengthOf: typeof frameLength) {
-    if (at + 8 > end || (first !== undefined && at === end)) return true
+  async function isFollowed(at: number) {
+    if (first !== undefined || at + 8 > range.end) return true
     const inside = at - windowStart
-    if (inside >= 0 && inside + 8 <= window.length) return lengthOf(window, inside) > 0 || first !== undefined
-    return lengthOf(await readAt(handle, at, 8), 0) > 0 || first !== undefined
+    if (inside >= 0 && inside + 8 <= window.length) return frameLength(window, inside) > 0
+    return frameLength(await readAt(file, at, 8), 0) > 0
   }
 }
 

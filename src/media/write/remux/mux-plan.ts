@@ -156,8 +156,7 @@ function requirePicture(media: MediaInfo, container: string, streams: readonly P
 /** Describes a stream for the user: `subtitle stream 3 (subrip, ger)`. */
 function describeStream(stream: StreamInfo): string {
   const facts = [stream.codec ?? stream.codecTag ?? 'unknown codec', stream.language].filter((fact) => fact !== null)
-  const kind = stream.kind === 'unknown' ? 'unknown' : stream.kind
-  return `${kind} stream ${stream.index} (${facts.join(', ')})`
+  return `${stream.kind} stream ${stream.index} (${facts.join(', ')})`
 }
 
 function targetContainer(media: MediaInfo, options: MuxOptions): string {
