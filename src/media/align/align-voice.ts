@@ -24,10 +24,6 @@ export interface VoiceAlignment extends Alignment {
   }
 }
 
-interface AlignVoiceOptions {
-  readonly signal?: AbortSignal | undefined
-}
-
 /** Largest lag in either direction, and no more than half of the cut: a lag as long as the sound is none. */
 const MOST_LAG_SEC = 1
 /** Largest missing length, because codecs trim. More is a missing part of the voice. */
@@ -64,7 +60,7 @@ const ENVELOPE_THRESHOLDS: AlignmentThresholds = {
 export function alignVoice(
   cut: CutSound,
   audioPath: string,
-  { signal }: AlignVoiceOptions = {},
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<VoiceAlignment> {
   return blamingRegenerated(audioPath, () => aligned(cut, audioPath, signal))
 }

@@ -57,17 +57,12 @@ export async function isSameSound(
   }
 }
 
-/** Frames of a window with an audible difference, and the fall of its level in dB. */
-interface ChangedWindow {
-  readonly frames: number
-  readonly fallDb: number
-}
-
+/** The windows with an audible difference: their frames, and the fall of the level in dB. */
 async function* changedWindows(
   cut: VoiceCut,
   alignment: VoiceAlignment,
   { ranges, share, signal }: SoundChangeOptions,
-): AsyncGenerator<ChangedWindow> {
+) {
   const windowFrames = Math.round(WINDOW_SEC * cut.sampleRate)
   const own = ranges.flatMap((range) => partsOf(range, PART_WINDOWS * windowFrames))
   const windowValues = windowFrames * cut.channels

@@ -17,10 +17,6 @@ const QUIET = 1e-5
 /** Shift of low sounds' peak by encoder noise. Lead-ins of encoders differ by hundreds of samples or not at all. */
 const NOISE_SAMPLES = 4
 
-interface LagOptions {
-  readonly signal?: AbortSignal | undefined
-}
-
 /**
  * Delay in samples of one audio file against another with the same audio, perhaps in another encoding. Compares every
  * second: a commentary over a part of the same film makes it different. Unpacks both beside the second file meanwhile.
@@ -31,7 +27,7 @@ interface LagOptions {
 export async function soundLag(
   referencePath: string,
   path: string,
-  { signal }: LagOptions = {},
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<number | null> {
   const [reference, other] = await Promise.all([soundOf(referencePath, signal), soundOf(path, signal)])
   if (!reference || !other) return null

@@ -4,12 +4,6 @@ import type { SampleRange, VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 import { pairedParts } from './paired-parts.js'
 
-/** The first channel of a voice and of its output, of one length and in place; full scale 1. Valid until the next pair. */
-interface SoundPair {
-  readonly before: Float32Array
-  readonly after: Float32Array
-}
-
 interface SoundPairsOptions {
   /** The parts to read, in samples of the cut. */
   readonly ranges: readonly SampleRange[]
@@ -18,12 +12,16 @@ interface SoundPairsOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays. */
+/**
+ * Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays.
+ *
+ * @returns the first channel of both, of one length and in place; full scale 1; valid until the next pair
+ */
 export async function* soundPairs(
   cut: VoiceCut,
   alignment: VoiceAlignment,
   { ranges, share, signal }: SoundPairsOptions,
-): AsyncGenerator<SoundPair> {
+) {
   const longest = Math.max(0, ...ranges.map((range) => range.endSample - range.startSample))
   const room = { before: new Float32Array(longest), after: new Float32Array(longest) }
   for await (const [was, is] of pairedParts(cut, alignment, ranges, signal)) {
