@@ -87,29 +87,23 @@ export function* joinRanges(pieces: Iterable<BytePiece>): Generator<BytePiece> {
   if (waiting) yield waiting
 }
 
-/** Maps bytes of the input to their places in an output. */
-interface OffsetMap {
-  /**
-   * Offset in the output of the input's byte at `inputOffset`. The end of a range maps to the end of its copy if
-   * nothing else of the input begins there. Undefined if that byte is not in the output.
-   */
-  readonly outputOffset: (inputOffset: number) => number | undefined
-  /** True if the output has that range of the input as one run of bytes. */
-  readonly keeps: (start: number, length: number) => boolean
-}
-
-/** Reads the ranges of the input out of a plan. A byte that is in the output twice maps to its first place. */
-export function offsetMap({ pieces }: BytePlan): OffsetMap {
+/** Maps bytes of the input to their places in an output. A byte that is in the output twice maps to its first place. */
+export function offsetMap({ pieces }: BytePlan) {
   const [starts, ends, outputs] = inputRanges(pieces)
   const placeOf = (offset: number) => firstAtLeast(starts.length, (place) => starts[place] as number, offset + 1) - 1
   return {
-    outputOffset: (inputOffset) => {
+    /**
+     * Offset in the output of the input's byte at `inputOffset`. The end of a range maps to the end of its copy if
+     * nothing else of the input begins there. Undefined if that byte is not in the output.
+     */
+    outputOffset: (inputOffset: number): number | undefined => {
       const place = placeOf(inputOffset)
       const [start, end, output] = [starts[place], ends[place], outputs[place]]
       if (start === undefined || end === undefined || output === undefined || inputOffset > end) return undefined
       return output + inputOffset - start
     },
-    keeps: (start, length) => start + length <= (ends[placeOf(start)] ?? -1),
+    /** True if the output has that range of the input as one run of bytes. */
+    keeps: (start: number, length: number): boolean => start + length <= (ends[placeOf(start)] ?? -1),
   }
 }
 

@@ -3,19 +3,11 @@ import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import type { Structure } from '../structure/structure.js'
 
-/** The tags around the audio of an MP3, AAC, AC-3 or FLAC file. */
-interface TagBlocks {
-  /** From the start of the file, without a gap. */
-  readonly head: readonly Structure[]
-  /** To the end of the file, without a gap; in file order. */
-  readonly tail: readonly Structure[]
-  /** The range between them. */
-  readonly soundStart: number
-  readonly soundEnd: number
-}
-
-/** Finds ID3v2 at the start and ID3v1, APE, Lyrics3 and ID3v2.4 at the end. */
-export async function tagBlocks(file: FileHandle, sizeBytes: number): Promise<TagBlocks> {
+/**
+ * Finds the tags around the audio of an MP3, AAC, AC-3 or FLAC file: ID3v2 at the start and ID3v1, APE, Lyrics3 and
+ * ID3v2.4 at the end. They have no gaps between them, and are in file order.
+ */
+export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   const head: Structure[] = []
   let soundStart = 0
   for (;;) {
