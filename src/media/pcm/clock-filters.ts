@@ -1,6 +1,7 @@
 import { DRIFT_STEP_SEC } from '../probe/clock-drift.js'
 import type { ChannelPick } from '../voice-cut.js'
 import type { ClockRange, FileClock } from './file-clock.js'
+import type { PcmFormat } from './pcm.js'
 
 /** Share by which sound may be stretched. Clocks differ by a thousandth at most. */
 const MOST_STRETCH = 1 / 50
@@ -51,6 +52,20 @@ function clockFilter({ startSec, sampleRate, fromSample, jitterSec, driftSec }: 
       : // Steps would click. ffmpeg loses samples if its resampler starts in the middle, so it starts at once.
         `async=${Math.ceil(MOST_STRETCH * sampleRate)}:flags=res:min_comp=${driftSec}:min_hard_comp=${DRIFT_STEP_SEC}`
   return `aresample=${follow}:first_pts=${firstPts}`
+}
+
+/** The format after channels were picked. */
+export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
+  switch (channels.kind) {
+    case 'all':
+      return format
+    case 'one':
+      return { ...format, channels: 1, channelLayout: 'mono' }
+    case 'downmix':
+      return { ...format, channels: 2, channelLayout: 'stereo' }
+    default:
+      return channels satisfies never
+  }
 }
 
 /** The filters that pick channels. */

@@ -1,5 +1,4 @@
 import type { AudioStreamInfo } from '../media-info.js'
-import type { ChannelPick } from '../voice-cut.js'
 
 /** Sample types that hold every source without loss. 24-bit integers use `s32`, left aligned as in ffmpeg. */
 export type SampleType = 's16' | 's32' | 'f32' | 'f64'
@@ -76,20 +75,6 @@ export function pcmFormatFor(
     channels: stream.channels,
     channelLayout: stream.channelLayout ?? defaultChannelLayout(stream.channels),
     sample: sampleTypeFor(stream.sampleFormat, stream.bitsPerSample),
-  }
-}
-
-/** The format after channels were picked. */
-export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
-  switch (channels.kind) {
-    case 'all':
-      return format
-    case 'one':
-      return { ...format, channels: 1, channelLayout: 'mono' }
-    case 'downmix':
-      return { ...format, channels: 2, channelLayout: 'stereo' }
-    default:
-      return channels satisfies never
   }
 }
 

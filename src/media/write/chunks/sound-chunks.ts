@@ -1,4 +1,4 @@
-import type { PcmDonor } from '../pcm-in-place/pcm-donor.js'
+import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import type { StaleChunk } from '../pcm-in-place/stale-chunks.js'
 import type { ChunkFile, ChunkForm } from '../structure/chunks.js'
 

@@ -4,8 +4,8 @@ import { id3Length } from '../../probe/id3-length.js'
 import type { Structure } from '../structure/structure.js'
 
 /**
- * Finds the tags around the audio of an MP3, AAC, AC-3 or FLAC file: ID3v2 at the start and ID3v1, APE, Lyrics3 and
- * ID3v2.4 at the end. They have no gaps between them, and are in file order.
+ * Finds the tags around the audio of an MP3, AAC, AC-3 or FLAC file. These are ID3v2 at the start, and ID3v1, APE,
+ * Lyrics3 and ID3v2.4 at the end. They have no gaps between them, and are in file order.
  */
 export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   const head: Structure[] = []

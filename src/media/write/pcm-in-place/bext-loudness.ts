@@ -6,7 +6,13 @@ import { wholeFrames } from '../../pcm/pcm-streams.js'
 import { NOT_MEASURED } from '../../probe/wave-chunks.js'
 
 /** The five loudness figures of a `bext` chunk (EBU Tech 3285, version 2). */
-export interface BextLoudness extends Loudness, LoudnessMaxima {}
+interface BextLoudness extends Loudness, LoudnessMaxima {}
+
+/** The facts that a file states about its samples, for new ones. */
+export interface PcmDonor {
+  readonly md5: Buffer | null
+  readonly loudness: BextLoudness | null
+}
 
 /** The loudness fields of bext for the new audio. */
 export function loudnessFields(loudness: BextLoudness): Buffer {

@@ -2,15 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
 import type { WantedTrack } from '../writer.js'
-import { type BextLoudness, measureBext } from './bext-loudness.js'
+import { measureBext, type PcmDonor } from './bext-loudness.js'
 import type { InPlaceFile } from './in-place-file.js'
 import type { StaleChunk } from './stale-chunks.js'
-
-/** The facts that a file states about its samples, for new ones. */
-export interface PcmDonor {
-  readonly md5: Buffer | null
-  readonly loudness: BextLoudness | null
-}
 
 /** The samples in a side file. */
 interface DonorSamples {

@@ -5,8 +5,9 @@ import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from 
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import { type DonorFormat, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
-import { type PcmDonor, readPcmDonor } from './pcm-donor.js'
+import { readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
 import { type Change, levelsOf, staleChange, staleEntries } from './stale-chunks.js'
 

@@ -8,8 +8,7 @@ import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../cen
 import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
 import type { LevelField } from '../level/level-field.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
-import { loudnessFields } from './bext-loudness.js'
-import type { PcmDonor } from './pcm-donor.js'
+import { loudnessFields, type PcmDonor } from './bext-loudness.js'
 import { keepXml } from './stale-xml.js'
 
 /** A chunk with facts about the old samples. */

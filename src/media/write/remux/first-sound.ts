@@ -1,8 +1,15 @@
 import { type AudioStreamInfo, isFilm, lateSecOf, type MediaInfo } from '../../media-info.js'
 import { windowsMediaFrame } from '../../probe/frame-times.js'
+import type { ContainerProfile } from '../container-profile.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { MuxPlan } from './mux-plan.js'
-import type { NewStream } from './plan-streams.js'
+import type { NewStream, PlannedStream } from './plan-streams.js'
+
+interface Remuxed {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly profile: ContainerProfile
+  readonly streams: readonly PlannedStream[]
+}
 
 const WINDOWS_MEDIA = /^wma/
 /** The lead-in of ffmpeg's encoder, and a frame more that its decoder leaves out. */
@@ -14,7 +21,7 @@ const LEAST_LOST_SEC = 0.003
  * Seconds before zero that an output leaves out. Matroska places the lead-in of an Opus encoder there, which players skip.
  * Only a picture, and Matroska itself, keep that clock.
  */
-export function earlyLeadInSec({ media, container, profile, streams }: MuxPlan): number {
+export function earlyLeadInSec({ media, container, profile, streams }: Remuxed): number {
   const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && isFilm(input))
   if (media.container === container || profile.priming === 'measured' || hasPicture) return 0
   return Math.max(0, 0 - media.startSec)

@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises'
-import { isCover } from '../../../media-info.js'
+import { isCover, type StreamInfo } from '../../../media-info.js'
 import { makeBox } from '../../../probe/movie/box.js'
 import { movieTables, tableBody } from '../../../probe/movie/movie-boxes.js'
-import type { MuxPlan } from '../mux-plan.js'
 
 const KIND = Buffer.from('\0\0\0\0urn:mpeg:dash:role:2011\0enhanced-audio-intelligibility\0', 'latin1')
 const CHARACTERISTIC = Buffer.from('public.accessibility.enhances-speech-intelligibility', 'latin1')
@@ -23,8 +22,14 @@ export function titleWithRoom(title: string, container: string): string {
   return title.padEnd(title.length + (MARKS[container]?.length ?? 0))
 }
 
+/** The facts of a plan that the marks need. */
+interface MarkedOutput {
+  readonly container: string
+  readonly streams: readonly { readonly fate: string; readonly input: StreamInfo; readonly title?: string | null }[]
+}
+
 /** Writes the marks of added tracks into the room behind their titles, so that nothing in the file moves. */
-export async function writeTrackMarks({ streams, container }: MuxPlan, partPath: string): Promise<void> {
+export async function writeTrackMarks({ streams, container }: MarkedOutput, partPath: string): Promise<void> {
   const mark = MARKS[container]
   if (!mark || streams.every(({ fate }) => fate !== 'added')) return
   const tracks = streams.filter(({ fate, input }) => fate !== 'dropped' && !isCover(input))
