@@ -5,7 +5,6 @@ import type { PipelineContext } from '../../../src/pipeline/context.js'
 import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { isSuperseded, queueJob } from '../../../src/pipeline/queue/queue-job.js'
-import { queuedRecordOf } from '../../../src/pipeline/queue/queued-file.js'
 import { type FileFacts, fileFacts, hasChanged, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
 import { moveMarker, moveSource } from '../hooks/move-source.js'
@@ -73,8 +72,9 @@ export class Intake {
   async #sameFile(before: SeenFile | null, absolute: string, id: string): Promise<Job | null> {
     const { jobs } = this.#context
     if (before) return before.contentId === id ? jobs.get(before.jobId) : null
-    const known = await jobs.list({ group: this.#folder.group, input: absolute, limit: KNOWN_LIMIT })
-    const same = known.find((job) => takenFileOf(queuedRecordOf(job)?.data ?? {})?.contentId === id)
+    // By its path alone, which is one look into an index.
+    const known = await jobs.list({ input: absolute, limit: KNOWN_LIMIT })
+    const same = known.find((job) => job.group === this.#folder.group && takenIdOf(job) === id)
     return same && !(await isSuperseded(same, jobs)) ? same : null
   }
 
@@ -203,4 +203,10 @@ export class Intake {
 
 function isPassing({ status, error }: Job): boolean {
   return isEnded(status) && error !== null && PASSING_CODES.has(error.code)
+}
+
+/** Id of the content that a job was queued for. Read without its version, because the job itself is not run here. */
+function takenIdOf({ state }: Job): string | undefined {
+  const { data = {} } = (state.order ?? {}) as { readonly data?: Readonly<Record<string, unknown>> }
+  return takenFileOf(data)?.contentId
 }
