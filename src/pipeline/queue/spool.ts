@@ -120,7 +120,7 @@ export class Spool {
   }
 
   async #setAside(name: string, path: string, error: VoxmuxError): Promise<void> {
-    const rejected = `${path}.rejected`
+    const rejected = await freeName(path)
     try {
       await writeFile(`${rejected}.txt`, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'))
       await rename(path, rejected)
@@ -193,6 +193,14 @@ async function readSpoolFile(path: string): Promise<SpoolFile> {
   if (!found.isFile()) throw notAJob(path, 'it is not a file')
   if (found.size > MAX_BYTES) throw notAJob(path, 'it is too long for a job')
   return { text: await file.readFile('utf8'), writtenMs: found.mtimeMs }
+}
+
+/** `a.json.rejected`, or `a.json.2.rejected` if an earlier job of that name was rejected. */
+async function freeName(path: string): Promise<string> {
+  for (let count = 1; ; count++) {
+    const name = `${path}${count === 1 ? '' : `.${count}`}.rejected`
+    if ((await stateOf(name)) === undefined) return name
+  }
 }
 
 /** Tells a file from another one of its name. Undefined if there is none. */

@@ -260,3 +260,14 @@ it('runs a job that failed again when it is written again, and one that is done 
   expect(await written()).toBe('done')
   expect([(await jobs()).length, bench.server.charges]).toEqual([1, 1])
 })
+
+it('keeps a rejected job when another of its name is rejected', async () => {
+  const spool = await open()
+  for (const name of ['one.wav', 'two.wav']) {
+    await drop('a.json', { input: name })
+    await until(async () => !(await left()).includes('a.json'))
+  }
+  await spool.stop()
+  expect(await left()).toEqual(['a.json.2.rejected', 'a.json.2.rejected.txt', 'a.json.rejected', 'a.json.rejected.txt'])
+  expect(await readFile(join(folder, 'a.json.rejected'), 'utf8')).toContain('one.wav')
+})
