@@ -1,6 +1,6 @@
 import { lowerBed } from './bed/lower-bed.js'
 import { type Block, type BlockPlan, SAMPLE_RATE } from './block-plan.js'
-import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from './engine.js'
+import type { VoiceEngine } from './engine.js'
 import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
 import { interpolate } from './resample-by-factor.js'
 import { EVIDENCE_REACH_SEC } from './restore/evidence.js'
@@ -51,16 +51,13 @@ export async function createEmbeddedEngine(
   }
   return {
     plan: EMBEDDED_PLAN,
-    regenerate: async (block: Block): Promise<RegeneratedBlock> => {
+    regenerate: async (block) => {
       const probabilities: Float32Array[] = []
       const channels = await restoreBlock(block, settings, gain, listenInto(probabilities))
       return { channels, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
-    lowerBed: async (block: Block): Promise<RegeneratedBlock> => ({
-      channels: await lowerBed(block, gain, listenInto([])),
-      probability: null,
-    }),
-    judge: async (block: Block): Promise<JudgedBlock> => {
+    lowerBed: async (block) => ({ channels: await lowerBed(block, gain, listenInto([])), probability: null }),
+    judge: async (block) => {
       const probabilities: Float32Array[] = []
       const judged = await judgeBlock(block, settings, gain, listenInto(probabilities))
       return { ...judged, probability: innerProbability(likeliest(probabilities), block, 0) }

@@ -24,7 +24,8 @@ function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
   return async (block) => {
     if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
     const [first, ...others] = block.channels
-    if (!first || others.length === 0 || !others.every((other) => isSame(first, other))) return work(block)
+    if (!first || others.length === 0 || !others.every((other) => first.every((value, i) => value === other[i])))
+      return work(block)
     const { channels, probability } = await work({ ...block, channels: [first] })
     return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
   }
@@ -32,10 +33,6 @@ function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
 
 function isSilent({ channels }: Block): boolean {
   return channels.every((channel) => channel.every((value) => value === 0))
-}
-
-function isSame(a: Float32Array, b: Float32Array): boolean {
-  return a.every((value, i) => value === b[i])
 }
 
 function innerOf({ channels, innerStart, innerEnd }: Block): Float32Array<ArrayBuffer>[] {

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../core/errors.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { lowerBed } from '../bed/lower-bed.js'
-import { type Block, SAMPLE_RATE } from '../block-plan.js'
+import { SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'
-import type { JudgedBlock, RegeneratedBlock, VoiceEngine } from '../engine.js'
+import type { VoiceEngine } from '../engine.js'
 import { decimate, interpolate } from '../resample-by-factor.js'
 import type { EvidenceSettings } from '../restore/evidence-settings.js'
 import { OwnGain } from '../restore/frame-gain.js'
@@ -35,15 +35,12 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   const listen = async (channel: PreparedChannel) => [await throughModel(channel.sound, sound, model.sampleRate)]
   return {
     plan: EMBEDDED_PLAN,
-    regenerate: async (block: Block): Promise<RegeneratedBlock> => {
+    regenerate: async (block) => {
       const channels = await restoreBlock(block, settings, gain, listen)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
     },
-    lowerBed: async (block: Block): Promise<RegeneratedBlock> => ({
-      channels: await lowerBed(block, gain, listen),
-      probability: null,
-    }),
-    judge: async (block: Block): Promise<JudgedBlock> => {
+    lowerBed: async (block) => ({ channels: await lowerBed(block, gain, listen), probability: null }),
+    judge: async (block) => {
       const judged = await judgeBlock(block, settings, gain, listen)
       return { ...judged, probability: detectWithRnnoise(rnnoise, block) }
     },

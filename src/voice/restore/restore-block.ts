@@ -102,11 +102,8 @@ async function findChanges(
 
 function bedsIn(prepared: readonly PreparedChannel[], changes: readonly ChannelChange[]): Float64Array[] {
   const lows = prepared.map((channel) => channel.low())
-  return bedsOf(
-    lows,
-    changes.map(({ alike }) => alike),
-    HOP_SEC,
-  )
+  const likeness = changes.map(({ alike }) => alike)
+  return bedsOf(lows, likeness, HOP_SEC)
 }
 
 function isAnywhere(strength: Float64Array): boolean {

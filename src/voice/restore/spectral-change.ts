@@ -22,24 +22,14 @@ export interface InputChannel {
   readonly voices: readonly Float32Array[]
 }
 
-/** Samples to add to a channel at full strength, and the evidence for them, frame by frame. */
-interface ProposedChange {
-  readonly change: Float32Array
-  readonly own: Evidence
-  readonly shared: Evidence
-}
-
 /**
  * The change that the models would make. Their gains apply to the original's spectrum, so that sound which stays as it
  * is need not be transformed, filtered or resampled.
  *
  * @param likeness of each channel, frame by frame: how far it uses the gain that all channels share
+ * @returns the samples to add to each channel at full strength, and the evidence for them, frame by frame
  */
-export function proposeChanges(
-  heard: readonly InputChannel[],
-  gain: FrameGain,
-  likeness: readonly Float64Array[],
-): ProposedChange[] {
+export function proposeChanges(heard: readonly InputChannel[], gain: FrameGain, likeness: readonly Float64Array[]) {
   const length = heard[0]?.original.length ?? 0
   const frames = framesOf(length)
   const tracks = heard.map((channel) => new Track(channel, gain.voiceCount, frames))
