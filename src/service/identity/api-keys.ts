@@ -123,7 +123,7 @@ export class ApiKeys {
     return this.records.put({ ...own.record, expiresMs })
   }
 
-  private async insert({ record, clientSecret }: FreshKey): Promise<NewApiKey> {
+  private async insert({ record, clientSecret }: ReturnType<typeof freshKey>): Promise<NewApiKey> {
     await this.records.add(record)
     return { ...shown(record), clientSecret }
   }
@@ -138,12 +138,7 @@ export class ApiKeys {
 }
 
 /** A key that is not stored yet, and its secret. */
-interface FreshKey {
-  readonly record: KeyRecord
-  readonly clientSecret: string
-}
-
-function freshKey(userId: string, name: string, expiryOf: (createdMs: number) => number, isLasting: boolean): FreshKey {
+function freshKey(userId: string, name: string, expiryOf: (createdMs: number) => number, isLasting: boolean) {
   const clientSecret = freshSecret()
   // Both from one look at the clock: a secret that expires a millisecond late is not two years old.
   const createdMs = Date.now()

@@ -11,30 +11,28 @@ export type LinkGrant =
  * A path is `/voxmux/uploads/<file id>` or `/voxmux/downloads/<file id>.<extension>`: account, container and blob, as
  * Azure's client parses an address. The signature covers the whole path, the name and the expiry.
  */
-export class LinkSigner {
-  constructor(private readonly secret: string) {}
+export function linkSigner(secret: string) {
+  const signature = (path: string, expiry: string, name: string) =>
+    createHmac('sha256', secret).update([path, expiry, name].join('\n')).digest('base64url')
 
-  /** @returns path and query, to append to a node's storage address */
-  sign(grant: LinkGrant, expirySec: number): string {
-    const path = pathOf(grant)
-    const query = new URLSearchParams({ se: String(expirySec) })
-    if (grant.kind === 'download') query.set('name', grant.name)
-    query.set('sig', this.signature(path, String(expirySec), query.get('name') ?? ''))
-    return `${path}?${query}`
-  }
-
-  /** The permission that the address grants now, or why it grants none. */
-  read(address: URL): LinkGrant | 'unknown' | 'forged' | 'expired' {
-    const grant = grantOf(address)
-    if (!grant) return 'unknown'
-    const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']
-    const wanted = this.signature(address.pathname, expiry, address.searchParams.get('name') ?? '')
-    if (!isSame(given, wanted)) return 'forged'
-    return Number(expiry) * 1000 > Date.now() ? grant : 'expired'
-  }
-
-  private signature(path: string, expiry: string, name: string): string {
-    return createHmac('sha256', this.secret).update([path, expiry, name].join('\n')).digest('base64url')
+  return {
+    /** @returns path and query, to append to a node's storage address */
+    sign(grant: LinkGrant, expirySec: number): string {
+      const path = pathOf(grant)
+      const query = new URLSearchParams({ se: String(expirySec) })
+      if (grant.kind === 'download') query.set('name', grant.name)
+      query.set('sig', signature(path, String(expirySec), query.get('name') ?? ''))
+      return `${path}?${query}`
+    },
+    /** The permission that the address grants now, or why it grants none. */
+    read(address: URL): LinkGrant | 'unknown' | 'forged' | 'expired' {
+      const grant = grantOf(address)
+      if (!grant) return 'unknown'
+      const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']
+      const wanted = signature(address.pathname, expiry, address.searchParams.get('name') ?? '')
+      if (!isSame(given, wanted)) return 'forged'
+      return Number(expiry) * 1000 > Date.now() ? grant : 'expired'
+    },
   }
 }
 

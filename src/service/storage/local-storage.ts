@@ -6,7 +6,7 @@ import type { Logger } from '../../core/logger.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { FileFolder } from './file-folder.js'
 import type { FileStorage } from './file-storage.js'
-import { type LinkGrant, LinkSigner } from './link-signer.js'
+import { type LinkGrant, linkSigner } from './link-signer.js'
 import { receiveUpload } from './receive-upload.js'
 import { sendDownload } from './send-download.js'
 import { StorageFault, type StorageFaultCode, sendFault } from './storage-answers.js'
@@ -22,7 +22,7 @@ export interface LocalStorageOptions {
 
 interface LinkContext extends LocalStorageOptions {
   readonly folder: FileFolder
-  readonly signer: LinkSigner
+  readonly signer: ReturnType<typeof linkSigner>
 }
 
 /** A folder and the server of its signed links, at an address apart from the API. */
@@ -36,7 +36,7 @@ export interface LocalStorage extends FileStorage {
 export function localStorage(options: LocalStorageOptions): LocalStorage {
   const { links } = options
   const folder = new FileFolder(join(options.dataDir, 'files'))
-  const signer = new LinkSigner(options.linkSecret)
+  const signer = linkSigner(options.linkSecret)
   let address = ''
   const server = createServer((request, response) => {
     serveLink(request, response, { ...options, folder, signer }).catch((error: unknown) => {
