@@ -7,7 +7,6 @@ import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { requireOwnOutputs } from '../../src/pipeline/plan/own-outputs.js'
 import { isInBundle, packedFile } from './bundles/bundle.js'
-import type { PackedFile } from './bundles/rewrite-zip.js'
 import { pathBeside } from './media-path.js'
 import { relocateAddresses } from './relocate-addresses.js'
 import type { RelinkedMedia } from './timeline.js'
@@ -79,7 +78,9 @@ function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedi
   const added = [...media.values()].flatMap(({ path, packedName: name }) =>
     name === undefined ? [] : [{ name, path }],
   )
-  return { file, output, text: textOf(plan, media), replace: request.settings.force, added: distinct(added) }
+  // Each file once, however many of the timeline's sources it is.
+  const distinct = [...new Map(added.map((packed) => [packed.name, packed])).values()]
+  return { file, output, text: textOf(plan, media), replace: request.settings.force, added: distinct }
 }
 
 /** The text of the timeline that plays the new files, as seen from its folder. */
@@ -102,9 +103,4 @@ function relinkedMedia({ sources, bundle, file, timeline }: TimelinePlan): Reado
       })
     }),
   )
-}
-
-/** Each file once, however many of the timeline's sources it is. */
-function distinct(files: readonly PackedFile[]): readonly PackedFile[] {
-  return [...new Map(files.map((file) => [file.name, file])).values()]
 }

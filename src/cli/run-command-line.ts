@@ -19,7 +19,8 @@ const LEADING_FLAG = /^--(json|progress=.*|config=.*|profile=.*)$/
 export async function runCommandLine(argv: readonly string[]): Promise<never> {
   const output = createOutput({ json: asksForJson(argv), stdout: process.stdout, stderr: process.stderr })
   const interruption = watchInterruption(output)
-  stayAwake()
+  // While an extension's hook waits, Node would otherwise end the process midway with exit code 13.
+  setInterval(() => {}, 2 ** 30)
   try {
     return await leave(await dispatch(argv, output, interruption), output)
   } catch (thrown) {
@@ -27,11 +28,6 @@ export async function runCommandLine(argv: readonly string[]): Promise<never> {
     output.fail(error)
     return await leave(error.exitCode, output)
   }
-}
-
-/** Keeps the process alive while an extension's hook waits. Node would otherwise end it midway with exit code 13. */
-function stayAwake(): void {
-  setInterval(() => {}, 2 ** 30)
 }
 
 async function dispatch(argv: readonly string[], output: Output, interruption: Interruption): Promise<ExitCode> {

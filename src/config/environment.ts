@@ -56,7 +56,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): ReadonlyMap<SettingPath
   for (const { name, path, kind } of SETTING_VARIABLES) {
     const text = env[name]
     if (text === undefined || text === '') continue
-    const value = kind === 'text' ? text : numberIfPossible(text)
+    const value = kind === 'number' && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
     checkSchema(settingsSchema, nest([[path, value]]) satisfies Settings, name)
     settings.set(path, value)
   }
@@ -72,8 +72,4 @@ export function unknownVariables(env: NodeJS.ProcessEnv): readonly string[] {
       const guess = nearest(name, known)
       return guess ? [`${name} is not a variable of voxmux. Did you mean ${guess}?`] : []
     })
-}
-
-function numberIfPossible(text: string): unknown {
-  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }

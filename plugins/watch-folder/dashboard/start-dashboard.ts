@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { toVoxmuxError } from '../../../src/core/errors.js'
-import { type Logger, silentLogger } from '../../../src/core/logger.js'
+import { silentLogger } from '../../../src/core/logger.js'
 import { readPageFiles } from '../../../src/pages/page-files.js'
 import { type PageServer, type PageServerOptions, startPageServer } from '../../../src/pages/page-server.js'
 import { ComparisonStore } from '../../../src/pipeline/report/comparison-store.js'
@@ -23,7 +23,9 @@ const PAGE = 'plugins/watch-folder/dashboard/page/'
 export async function startDashboard(options: DashboardOptions): Promise<PageServer> {
   const { view, metrics, comparisonFolder, logger = silentLogger, ...place } = options
   const progress = progressBoard(view.daemon)
-  const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault: warnOf(logger) })
+  const onFault = (fault: unknown) =>
+    logger.warn({ cause: toVoxmuxError(fault).message }, 'The dashboard could not ask the store.')
+  const feed = new LiveFeed({ view, progress, bootId: randomBytes(8).toString('hex'), onFault })
   const comparisons = new ComparisonStore(comparisonFolder)
   const { url, close } = await startPageServer({
     ...{ ...place, logger, name: 'dashboard', routes: ROUTES, files: readPageFiles(PAGE) },
@@ -39,9 +41,4 @@ export async function startDashboard(options: DashboardOptions): Promise<PageSer
       await close()
     },
   }
-}
-
-function warnOf(logger: Logger) {
-  return (fault: unknown) =>
-    logger.warn({ cause: toVoxmuxError(fault).message }, 'The dashboard could not ask the store.')
 }

@@ -109,7 +109,8 @@ async function watchToTheEnd(
     ...{ daemon, side, started: config, onHangUp, signal, logger },
     read: () => readAgain(args, context),
   })
-  output.event({ event: 'watching', folders: folders.map(shown), url: side.url })
+  const shown = folders.map(({ path, out, failed, settings }) => ({ path, out, failed, preset: settings.preset }))
+  output.event({ event: 'watching', folders: shown, url: side.url })
   await side.ready()
   const ingestOnly = args['ingest-only'] === true
   let left: ExitCode = 0
@@ -145,10 +146,6 @@ async function foldersOf(
       return jobSettingsOf(await resolveConfig({ cwd, env, flags, configPath: args.config }), {}, cwd)
     },
   })
-}
-
-function shown({ path, out, failed, settings }: WatchedFolder) {
-  return { path, out, failed, preset: settings.preset }
 }
 
 function dashboardOf({ watch }: Config, port: string | undefined) {

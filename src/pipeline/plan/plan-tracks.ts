@@ -127,7 +127,9 @@ export function withinSound(media: MediaInfo, tracks: readonly TrackPlan[]): rea
     const start = Math.floor((soundStartSec(media, stream) - LATE_LEAD_SEC) * stream.sampleRate)
     const endSec = packetsEndSec ?? statedEndSec(media, stream)
     const end = endSec === null ? null : Math.ceil(endSec * stream.sampleRate)
-    return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: openAtEnd(fromSound(piece.cut, start), end) })) }
+    const soundOf = ({ startSample, endSample }: ClockRange) =>
+      openAtEnd({ startSample: Math.max(startSample, start), endSample }, end)
+    return { stream, pieces: pieces.map((piece) => ({ ...piece, cut: soundOf(piece.cut) })) }
   })
 }
 
@@ -168,11 +170,6 @@ function requireBegun(media: MediaInfo, stream: AudioStreamInfo, ranges: readonl
 function soundStartSec(media: MediaInfo, stream: AudioStreamInfo): number {
   const { packetsStartSec } = audioStreams(media)[stream.audioIndex] ?? stream
   return packetsStartSec ?? (stream.startSec ?? media.startSec) - media.startSec
-}
-
-/** Begins a cut at the sound. */
-function fromSound(cut: ClockRange, start: number): ClockRange {
-  return cut.startSample < start ? { ...cut, startSample: start } : cut
 }
 
 /** Opens a cut that reaches an end, because silence after it would be paid for. */

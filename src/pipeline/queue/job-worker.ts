@@ -158,7 +158,11 @@ class QueueWorker implements JobWorker {
     this.#running.set(job.id, { job, stage: null, percent: 0, sinceMs: Date.now() })
     try {
       const record = queuedRecordOf(job)
-      if (record === null) return await leave(held)
+      if (record === null) {
+        // It goes back to the process that made it. A worker must not pay for a job that a person interrupted.
+        await held.release({ status: 'queued', notBeforeMs: Date.now() + NOT_OURS_MS })
+        return
+      }
       this.#logger.info({ job: job.id, input: job.input, group: job.group, attempt: job.attempts }, 'job begins')
       reporter.learn({ data: record.data })
       const outcome = await this.#runLife(held, record, reporter)
@@ -250,9 +254,4 @@ async function excused(end: JobEnd, error: VoxmuxError, reporter: JobReporter): 
   if (end.kind !== 'fail') return end
   const delayMs = await reporter.excused({ status: end.status, error })
   return delayMs === undefined ? end : { kind: 'retry', atMs: Date.now() + delayMs }
-}
-
-/** Returns a job to the process that made it. A worker must not pay for a job that a person interrupted. */
-async function leave(held: HeldJob): Promise<void> {
-  await held.release({ status: 'queued', notBeforeMs: Date.now() + NOT_OURS_MS })
 }

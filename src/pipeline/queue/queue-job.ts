@@ -17,10 +17,6 @@ import { type QueuedFile, queuedRecordOf, queuedState } from './queued-file.js'
 /** Number of jobs of one path to search for a content hash. */
 const KNOWN_LIMIT = 5
 
-interface QueueOptions {
-  readonly signal?: AbortSignal | undefined
-}
-
 /**
  * Enqueues a job for the workers of the store, once: a file is identified by its content. A renamed or touched file
  * stays the same job, and a waiting job follows its file to the new name. A newer version is a new job. A copy beside
@@ -33,12 +29,10 @@ interface QueueOptions {
 export async function queueJob(
   file: QueuedFile,
   context: PipelineContext,
-  options: QueueOptions = {},
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<{ readonly job: Job; readonly created: boolean }> {
   requireAbsolute(file)
-  const content = isWebAddress(file.input)
-    ? addressContent(file.input)
-    : await fileContent(file, context, options.signal)
+  const content = isWebAddress(file.input) ? addressContent(file.input) : await fileContent(file, context, signal)
   const request = jobRequest(file, content, context)
   const first = await context.jobs.enqueue(request)
   if (first.created) return first

@@ -156,12 +156,6 @@ async function requireWritable(folder: string): Promise<void> {
 /** Jobs are a few lines. A film dropped here by mistake is not read. */
 const MAX_BYTES = 1024 ** 2
 
-interface SpoolFile {
-  readonly text: string
-  /** Modification time: tells this file from another of the same name. */
-  readonly writtenMs: number
-}
-
 /** @throws UsageError `ERR_SPOOL_JOB` */
 function requestsOf(text: string, path: string): readonly JobRequestFile[] {
   let json: unknown
@@ -181,9 +175,10 @@ function requestsOf(text: string, path: string): readonly JobRequestFile[] {
 /**
  * Reads a file of a spool folder. It does not follow links: their authors may not be allowed to read the target.
  *
+ * @returns the text, and the modification time, which tells this file from another of the same name
  * @throws UsageError `ERR_SPOOL_JOB`; whatever the file system throws
  */
-async function readSpoolFile(path: string): Promise<SpoolFile> {
+async function readSpoolFile(path: string) {
   await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     (cause) => {
       throw (cause as NodeJS.ErrnoException).code === 'ELOOP' ? notAJob(path, 'it is a link', cause) : cause

@@ -1,7 +1,8 @@
 import type { StageProgress } from '../context.js'
 
 /** The stages that each voice file passes separately. */
-type PartStage = 'upload' | 'process' | 'download' | 'align'
+export const PART_STAGES = ['upload', 'process', 'download', 'align'] as const
+type PartStage = (typeof PART_STAGES)[number]
 export type PartProgress = (stage: PartStage, percent: number) => void
 
 /** The joint progress of several voice files: the mean of each stage. @returns the progress of the next voice file */
@@ -9,7 +10,7 @@ export function jointProgress(count: number, tell: StageProgress): () => PartPro
   const stages = new Map<PartStage, number[]>()
   let parts = 0
   // If nothing is sent (all silent), these stages are complete.
-  if (count === 0) for (const stage of ['upload', 'process', 'download', 'align'] as const) tell(stage, 100)
+  if (count === 0) for (const stage of PART_STAGES) tell(stage, 100)
   return () => {
     const index = parts++
     return (stage, percent) => {

@@ -1,13 +1,12 @@
 import { type FileErrorCode, fileErrorInfo } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
-import type { Logger } from '../../core/logger.js'
-import type { LimitFacts, LimitRelation, LimitsLearned } from '../../ledger/index.js'
+import type { LimitFacts, LimitRelation } from '../../ledger/index.js'
 import type { VoiceAlignment } from '../../media/index.js'
 import type { VoiceCut } from '../../media/voice-cut.js'
 import type { PipelineContext } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import type { JobPlan } from '../plan/plan-job.js'
-import type { PartProgress } from './joint-progress.js'
+import { PART_STAGES, type PartProgress } from './joint-progress.js'
 import { regenerateVoice } from './regenerate-voice.js'
 import { voiceOfCut } from './voice-requests.js'
 import type { RegeneratedVoice } from './voice-service.js'
@@ -66,7 +65,7 @@ export async function obtainChunk(
   const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, audioPath, slots: context.slots })
   await warnOfLearned(cut, context)
   const allObtained = () => {
-    for (const stage of ['upload', 'process', 'download', 'align'] as const) onProgress(stage, 100)
+    for (const stage of PART_STAGES) onProgress(stage, 100)
   }
   let paidSec = 0
   const onPaid = (sec: number) => {
@@ -95,11 +94,7 @@ export async function obtainChunk(
 
 type CutFacts = Readonly<Record<'sampleRate' | 'format' | 'sizeBytes' | 'durationSec', number | string>>
 
-interface LearnedContext {
-  readonly learned: LimitsLearned
-  readonly serviceIdentity: string
-  readonly logger: Logger
-}
+type LearnedContext = Pick<PipelineContext, 'learned' | 'serviceIdentity' | 'logger'>
 
 /** Warns if the service refused a similar file before. The file is sent anyway, because a limit may have changed. */
 async function warnOfLearned(cut: VoiceCut, context: LearnedContext): Promise<void> {

@@ -1,13 +1,5 @@
 import { rm } from 'node:fs/promises'
-import {
-  cutVoice,
-  findSilences,
-  type Loudness,
-  type LoudnessOverTime,
-  meteredPcm,
-  probe,
-  readPcmFile,
-} from '../../media/index.js'
+import { cutVoice, findSilences, type Loudness, meteredPcm, probe, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import type { ChunkLengths } from '../plan/chunk-lengths.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
@@ -58,10 +50,7 @@ export async function preparePiece(
   return { ...whole, cuts, joins: chunks.joins.map((join) => cut.range.startSample + join), loudness }
 }
 
-async function listen(
-  cut: VoiceCut,
-  signal: AbortSignal,
-): Promise<{ overTime: LoudnessOverTime; loudness: Loudness | null }> {
+async function listen(cut: VoiceCut, signal: AbortSignal) {
   const metered = meteredPcm(readPcmFile(cut.pcm, { signal }))
   const overTime = await findSilences(metered.stream)
   return { overTime, loudness: metered.loudness() }
