@@ -78,18 +78,14 @@ function entriesOf(directory: Buffer, count: number, directoryOffset: number): r
   for (let index = 0; index < count; index++) {
     if (at + CENTRAL_BYTES > directory.length || directory.readUInt32LE(at) !== CENTRAL_SIGNATURE)
       throw damaged('its directory is truncated')
-    const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((shift) => directory.readUInt16LE(at + shift)) as [
-      number,
-      number,
-      number,
-    ]
-    const nameEnd = at + CENTRAL_BYTES + nameBytes
-    const next = nameEnd + extraBytes + commentBytes
+    const nameEnd = at + CENTRAL_BYTES + directory.readUInt16LE(at + 28)
+    const extraEnd = nameEnd + directory.readUInt16LE(at + 30)
+    const next = extraEnd + directory.readUInt16LE(at + 32)
     if (next > directory.length) throw damaged('its directory is truncated')
     const rawName = directory.subarray(at + CENTRAL_BYTES, nameEnd)
-    const extra = directory.subarray(nameEnd, nameEnd + extraBytes)
+    const extra = directory.subarray(nameEnd, extraEnd)
     const entry: ZipEntry = {
-      ...{ name: nameOf(rawName), rawName, comment: directory.subarray(nameEnd + extraBytes, next) },
+      ...{ name: nameOf(rawName), rawName, comment: directory.subarray(extraEnd, next) },
       ...{ madeBy: directory.readUInt16LE(at + 4), flags: directory.readUInt16LE(at + 8) },
       ...{ method: directory.readUInt16LE(at + 10), dosTime: directory.readUInt32LE(at + 12) },
       ...{ crc32: directory.readUInt32LE(at + 16), externalAttributes: directory.readUInt32LE(at + 38) },
