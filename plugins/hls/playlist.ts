@@ -59,11 +59,21 @@ export function parseMaster(text: string, name: string): MasterPlaylist {
     if (!MASTER_TAGS.includes(tag)) return []
     const attributes = parseAttributes(value)
     if (tag !== 'EXT-X-STREAM-INF') return [{ tag, attributes, line: place, uri: attributes.get('URI') ?? null }]
-    const next = lines.findIndex((other, at) => at > place && other !== '' && !other.startsWith('#'))
-    if (next < 0) throw broken(name, 'names a variant without its address')
+    const next = addressBehind(lines, place)
+    if (next === undefined) throw broken(name, 'names a variant without its address')
     return [{ tag, attributes, line: place, uri: lines[next] as string }]
   })
   return { lines, entries }
+}
+
+/** Line of the address that follows the tag of a variant; undefined if the next variant comes first. */
+function addressBehind(lines: readonly string[], tag: number): number | undefined {
+  for (let at = tag + 1; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    if (line !== '' && !line.startsWith('#')) return at
+    if (line.startsWith('#EXT-X-STREAM-INF')) return undefined
+  }
+  return undefined
 }
 
 /** Checks whether a playlist names other playlists. */
@@ -131,9 +141,19 @@ function splitTag(line: string): { tag: string; value: string } {
   return colon < 0 ? { tag: line.slice(1), value: '' } : { tag: line.slice(1, colon), value: line.slice(colon + 1) }
 }
 
+const ATTRIBUTE = /([^=,"]*)=(?:"([^"]*)"|([^",]*))\s*(?:,|$)/y
+
+/** Reads attributes from left to right, each of them once. One of another form is skipped up to the next comma. */
 function parseAttributes(value: string): ReadonlyMap<string, string> {
-  const found = value.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))(?:,|$)/g)
-  return new Map([...found].map(([, key = '', quoted, plain]) => [key, quoted ?? plain ?? '']))
+  const found = new Map<string, string>()
+  for (let at = 0; at < value.length; ) {
+    ATTRIBUTE.lastIndex = at
+    const [whole, key = '', quoted, plain] = ATTRIBUTE.exec(value) ?? []
+    if (whole !== undefined) found.set(key.trim(), quoted ?? plain ?? '')
+    const comma = whole === undefined ? value.indexOf(',', at) : at + whole.length - 1
+    at = comma < 0 ? value.length : comma + 1
+  }
+  return found
 }
 
 function mapOf(attributes: ReadonlyMap<string, string>, line: number, name: string): Resource {

@@ -28,6 +28,28 @@ describe('a media playlist', () => {
 })
 
 describe('a master playlist', () => {
+  it.each([
+    ['letters without a value', `#EXT-X-MEDIA:${'A'.repeat(900_000)}`],
+    ['values in one another', `#EXT-X-MEDIA:${'A='.repeat(450_000)}"`],
+  ])('is read once, however long its attributes are: %s', (_, line) => {
+    expect(parseMaster(`#EXTM3U\n${line}\n`, 'master.m3u8').entries[0]?.uri).toBeNull()
+  })
+
+  it('reads its lines once, however many variants have no address', () => {
+    const text = `#EXTM3U\n${'#EXT-X-STREAM-INF:\n'.repeat(300_000)}one.m3u8\n`
+    expect(() => parseMaster(text, 'master.m3u8')).toThrow(/without its address/)
+  })
+
+  it('reads attributes with blanks around them, and behind one of another form', () => {
+    const text = '#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO, NAME="a, b" ,LANGUAGE"de",URI="de.m3u8"\n'
+    const [entry] = parseMaster(text, 'master.m3u8').entries
+    expect([...(entry?.attributes ?? [])]).toEqual([
+      ['TYPE', 'AUDIO'],
+      ['NAME', 'a, b'],
+      ['URI', 'de.m3u8'],
+    ])
+  })
+
   it('promises more bandwidth where the new sound spends more, and never less', () => {
     const text = [
       '#EXTM3U',
