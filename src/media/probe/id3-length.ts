@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { nearReader } from './near-reader.js'
 
 /** Length of an ID3v2 tag with its header, from ten bytes; null if they are none. */
 export function id3Length(head: Buffer, magic: 'ID3' | '3DI'): number | null {
@@ -12,10 +13,9 @@ export function id3Length(head: Buffer, magic: 'ID3' | '3DI'): number | null {
 
 /** Offset of the first byte behind the ID3v2 tags at the start of a file. */
 export async function afterId3(file: FileHandle, sizeBytes: number): Promise<number> {
-  const head = Buffer.alloc(10)
+  const read = nearReader(file)
   for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(head, 0, head.length, at)
-    const length = id3Length(head.subarray(0, bytesRead), 'ID3')
+    const length = id3Length(await read(at, 10), 'ID3')
     if (length === null || at + length > sizeBytes) return at
     at += length
   }

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
+import { nearReader } from './near-reader.js'
 
 /** Offset of the version in the content of a bext chunk, and of its five loudness figures (EBU Tech 3285, version 2). */
 const VERSION_AT = 346
@@ -66,8 +67,9 @@ export async function waveChunks(file: FileHandle, order: 'LE' | 'BE' = 'LE'): P
   const { size: fileSize } = await file.stat()
   const chunks: WaveChunk[] = []
   let longData = 0
+  const read = nearReader(file)
   for (let at = 12; at + 8 <= fileSize; ) {
-    const head = await readAt(file, at, 24)
+    const head = await read(at, 24)
     if (head.length < 8) break
     const id = head.toString('latin1', 0, 4)
     const short = order === 'LE' ? head.readUInt32LE(4) : head.readUInt32BE(4)

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import { matroskaSegment } from '../matroska-clock.js'
 import { isCutEnd } from '../movie/box.js'
+import { nearReader } from '../near-reader.js'
 import { endOfAsf } from './asf-end.js'
 import { endOfAu, endOfCaf, endOfForm, endOfRiff, endOfWave64 } from './chunk-ends.js'
 import { missingFlacSec } from './flac-end.js'
@@ -48,9 +48,10 @@ const STATED_ENDS: Readonly<Record<string, (file: FileHandle, sizeBytes: number)
 
 /** ISO base media: walks the top-level boxes; only their 16-byte headers are read. */
 async function endOfBoxes(file: FileHandle, sizeBytes: number): Promise<number> {
+  const read = nearReader(file)
   let at = 0
   while (at + 8 <= sizeBytes) {
-    const header = await readAt(file, at, 16)
+    const header = await read(at, 16)
     const type = header.toString('latin1', 4, 8)
     if (header.length < 8 || !/^[\w© -]{4}$/.test(type)) return at
     const short = header.readUInt32BE(0)

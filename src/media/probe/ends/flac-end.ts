@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { afterId3 } from '../id3-length.js'
+import { nearReader } from '../near-reader.js'
 
 /** Largest frame that is looked for if STREAMINFO does not state one. */
 const USUAL_FRAME_BYTES = 256 * 1024
@@ -68,8 +69,9 @@ async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated |
   const head = await readAt(file, marker, 42)
   if (head.length < 42 || head.toString('latin1', 0, 4) !== 'fLaC') return undefined
   let framesStart = marker + 4
+  const read = nearReader(file)
   for (let isLast = false; !isLast; ) {
-    const block = await readAt(file, framesStart, 4)
+    const block = await read(framesStart, 4)
     if (block.length < 4) return undefined
     isLast = block.readUInt8(0) >= 0x80
     framesStart += 4 + block.readUIntBE(1, 3)

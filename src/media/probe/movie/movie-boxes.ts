@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { type NearReader, nearReader } from '../near-reader.js'
 
 /** A box of an mp4 or mov, with the position of its header and of its content. */
 export interface MovieBox {
@@ -30,23 +31,24 @@ export async function* movieTables(
   file: FileHandle,
   sizeBytes: number,
 ): AsyncGenerator<{ readonly box: MovieBox; readonly track: number }> {
-  const first = await boxAt(file, 0, sizeBytes)
+  const read = nearReader(file)
+  const first = await boxAt(read, 0, sizeBytes)
   if (first && FIRST_BOXES.has(first.type))
-    yield* tables(file, { type: '', startAt: 0, bodyAt: 0, endAt: sizeBytes }, 0)
+    yield* tables(read, { type: '', startAt: 0, bodyAt: 0, endAt: sizeBytes }, 0)
 }
 
 async function* tables(
-  file: FileHandle,
+  read: NearReader,
   within: MovieBox,
   track: number,
 ): AsyncGenerator<{ readonly box: MovieBox; readonly track: number }> {
   const wanted = WANTED[within.type] ?? []
   let place = track
   for (let at = within.bodyAt; at + 8 <= within.endAt; ) {
-    const box = await boxAt(file, at, within.endAt)
+    const box = await boxAt(read, at, within.endAt)
     if (!box) return
     if (wanted.includes(box.type)) {
-      if (box.type in WANTED) yield* tables(file, box, place)
+      if (box.type in WANTED) yield* tables(read, box, place)
       else yield { box, track: place }
       if (box.type === 'trak') place += 1
     }
@@ -56,16 +58,17 @@ async function* tables(
 
 /** The boxes of a file, in file order, from the one at an offset on. */
 export async function* fileBoxes(file: FileHandle, sizeBytes: number, from = 0): AsyncGenerator<MovieBox> {
+  const read = nearReader(file)
   for (let at = from; at + 8 <= sizeBytes; ) {
-    const box = await boxAt(file, at, sizeBytes)
+    const box = await boxAt(read, at, sizeBytes)
     if (!box) return
     yield box
     at = box.endAt
   }
 }
 
-async function boxAt(file: FileHandle, at: number, limit: number): Promise<MovieBox | undefined> {
-  const head = await readAt(file, at, 16)
+async function boxAt(read: NearReader, at: number, limit: number): Promise<MovieBox | undefined> {
+  const head = await read(at, 16)
   if (head.length < 8) return undefined
   const short = head.readUInt32BE(0)
   // 0: up to the end of its parent; 1: the size follows as 64 bits.

@@ -1,7 +1,8 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
+import { type NearReader, nearReader } from '../../probe/near-reader.js'
 import { type BytePiece, bytePlan, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import type { LevelField } from '../level/level-field.js'
@@ -61,7 +62,7 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   if (media.container !== 'flac') return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-  const read = await readBlocks(file, soundStart)
+  const read = await readBlocks(nearReader(file), soundStart)
   if (!read) return null
   const blockOf = (wanted: number) => read.blocks.find(({ type }) => type === wanted)
   const contentOf = async (wanted: number) => {
@@ -88,12 +89,12 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
   }
 }
 
-async function readBlocks(file: FileHandle, marker: number) {
-  if ((await readAt(file, marker, 4)).toString('latin1') !== 'fLaC') return undefined
+async function readBlocks(read: NearReader, marker: number) {
+  if ((await read(marker, 4)).toString('latin1') !== 'fLaC') return undefined
   const blocks: Block[] = []
   let at = marker + 4
   for (let isLast = false; !isLast; ) {
-    const head = await readAt(file, at, 4)
+    const head = await read(at, 4)
     if (head.length < 4) return undefined
     isLast = ((head[0] ?? 0) & 0x80) !== 0
     const length = 4 + head.readUIntBE(1, 3)
@@ -144,7 +145,7 @@ async function readDonor(
   { seekTable, foreign }: FlacFile,
 ): Promise<FlacDonor> {
   await using file = await open(path, 'r')
-  const blocks = await readBlocks(file, 0)
+  const blocks = await readBlocks(nearReader(file), 0)
   const framesStart = blocks?.framesStart ?? 0
   return {
     streamInfo: await readAt(file, 8, 34),

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
+import { nearReader } from '../../probe/near-reader.js'
 import type { Structure } from '../structure/structure.js'
 
 /**
@@ -10,8 +11,9 @@ import type { Structure } from '../structure/structure.js'
 export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   const head: Structure[] = []
   let soundStart = 0
+  const read = nearReader(file)
   for (;;) {
-    const length = id3Length(await readAt(file, soundStart, 10), 'ID3')
+    const length = id3Length(await read(soundStart, 10), 'ID3')
     if (length === null || soundStart + length > sizeBytes) break
     head.push({ path: 'ID3v2', start: soundStart, length })
     soundStart += length

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
+import { nearReader } from '../../probe/near-reader.js'
 import { isStreamedSize } from '../../probe/streamed-size.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
@@ -60,8 +61,9 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
   let longData: number | undefined
   const end = Math.min(endOf(head, form, sizeBytes, isRifx), sizeBytes)
   let at = headLength
+  const read = nearReader(file)
   while (at + LAYOUT[form].chunk <= sizeBytes && at < end) {
-    const bytes = await readAt(file, at, 24)
+    const bytes = await read(at, 24)
     const chunk = chunkAt(bytes, at, form, { sizeBytes, longData, isRifx })
     if (chunks.length > MAX_STRUCTURES) return undefined
     // After the media, other bytes are trailing bytes. Before them, the file cannot be parsed.

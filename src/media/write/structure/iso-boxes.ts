@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import { extendedTypeOf, parseHeader } from '../../probe/movie/parse-boxes.js'
+import { type NearReader, nearReader } from '../../probe/near-reader.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** Boxes whose content is boxes and nothing else. */
@@ -17,7 +17,7 @@ export const CREDENTIALS_BOX = 'uuid (C2PA)'
 /** Lists the boxes of an ISO base media or QuickTime file; undefined if one of them does not fit into its parent. */
 export async function isoBoxes(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
   const found: Structure[] = []
-  return (await listBoxes(file, { start: 0, end: sizeBytes, path: '' }, found, 0)) ? found : undefined
+  return (await listBoxes(nearReader(file), { start: 0, end: sizeBytes, path: '' }, found, 0)) ? found : undefined
 }
 
 interface Parent {
@@ -26,10 +26,10 @@ interface Parent {
   readonly path: string
 }
 
-async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], depth: number): Promise<boolean> {
+async function listBoxes(read: NearReader, parent: Parent, found: Structure[], depth: number): Promise<boolean> {
   for (let at = parent.start; at < parent.end; ) {
     const left = parent.end - at
-    const head = await readAt(file, at, Math.min(32, left))
+    const head = await read(at, Math.min(32, left))
     // QuickTime ends a list of user data with four zero bytes.
     if (left === 4 && head.every((byte) => byte === 0) && parent.path.endsWith('udta')) {
       found.push({ path: `${parent.path}/end`, start: at, length: 4 })
@@ -46,7 +46,7 @@ async function listBoxes(file: FileHandle, parent: Parent, found: Structure[], d
     const path = parent.path === '' ? name : `${parent.path}/${type}`
     const parts: Structure[] = []
     const inside = { start: at + headerBytes, end: at + size, path }
-    if (CONTAINERS.has(type) && (await listBoxes(file, inside, parts, depth + 1))) {
+    if (CONTAINERS.has(type) && (await listBoxes(read, inside, parts, depth + 1))) {
       found.push({ path, start: at, length: headerBytes })
       // One by one: too many arguments of a call overflow the stack.
       for (const part of parts) found.push(part)

@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, isCutEnd } from '../../../probe/movie/box.js'
 import { type BoxHeader, extendedTypeOf, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
+import { type NearReader, nearReader } from '../../../probe/near-reader.js'
 
 /** The boxes of a file, in file order. */
 export interface BoxStructure {
@@ -18,12 +19,19 @@ const MAX_BOX_BYTES = 256 * 1024 ** 2
 /** Enough of an unread box for its header and the extended type of a `uuid`. */
 const HEAD_BYTES = 32
 
+/** A file, and the reader of its heads. */
+interface Source {
+  readonly file: FileHandle
+  readonly heads: NearReader
+}
+
 /** Reads the boxes of a file. @throws MalformedFile if they do not fill it, or an index is too large */
 export async function readStructure(file: FileHandle, sizeBytes: number): Promise<BoxStructure> {
   const boxes: Box[] = []
+  const heads = nearReader(file)
   let at = 0
   while (at + 8 <= sizeBytes) {
-    const box = await readBox(file, at, sizeBytes)
+    const box = await readBox({ file, heads }, at, sizeBytes)
     if (!box) break
     boxes.push(box)
     at += box.length
@@ -32,8 +40,8 @@ export async function readStructure(file: FileHandle, sizeBytes: number): Promis
 }
 
 /** Undefined if no box begins here, as after the last box of some recorders. */
-async function readBox(file: FileHandle, start: number, sizeBytes: number): Promise<Box | undefined> {
-  const head = await read(file, start, Math.min(HEAD_BYTES, sizeBytes - start))
+async function readBox({ file, heads }: Source, start: number, sizeBytes: number): Promise<Box | undefined> {
+  const head = await heads(start, Math.min(HEAD_BYTES, sizeBytes - start))
   const header = parseHeader(head)
   const length = header?.length ?? sizeBytes - start
   if (!header || length < header.headerBytes || !/^[\x20-\x7e\xa9]{4}$/.test(header.type)) return undefined
