@@ -7,7 +7,7 @@ import { readSources } from '../helpers/import-graph.js'
 const FOREIGN = [
   ...['ERR_MODULE_NOT_FOUND', 'ERR_DLOPEN_FAILED', 'ERR_HTTP_REQUEST_TIMEOUT', 'ERR_TLS_CERT', 'ERR_JOSE_GENERIC'],
   ...['ERR_CTP_INVALID_MEDIA_TYPE', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_URL', 'ERR_SSL_'],
-  'ERR_UNSUPPORTED_PROTOCOL',
+  ...['ERR_UNSUPPORTED_PROTOCOL', 'ERR_OUT_OF_RANGE', 'ERR_BUFFER_OUT_OF_BOUNDS'],
 ]
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -21,7 +21,7 @@ export interface Element {
 const DEEPEST = 32
 
 /** An element takes some hundred bytes of memory and two of a file. 40 hours of film have as many in their cues. */
-export const MOST_ELEMENTS = 1_000_000
+const MOST_ELEMENTS = 1_000_000
 
 /** Counts elements, so that a file that consists of empty ones does not fill the memory. */
 export class ElementCount {
