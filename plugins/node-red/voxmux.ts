@@ -1,6 +1,6 @@
 /** The module that Node-RED loads: the nodes `voxmux-service` (an API key) and `voxmux` (regenerates a file). */
 import { webhookBodySchema } from '../../src/contract/index.js'
-import { regenerateMessage } from './file-turn.js'
+import { regenerateMessage } from './regenerate-message.js'
 import type { FlowNode, Message, Runtime } from './runtime.js'
 import { openService, type ServiceConfig, type ServiceNode, testService } from './service-node.js'
 

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { regenerateMessage } from '../../../plugins/node-red/file-turn.js'
+import { regenerateMessage } from '../../../plugins/node-red/regenerate-message.js'
 import type { Message } from '../../../plugins/node-red/runtime.js'
 import type { ServiceNode } from '../../../plugins/node-red/service-node.js'
 import { VoxmuxClient } from '../../../src/client/voxmux-client.js'

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { regenerateMessage } from '../../../plugins/node-red/file-turn.js'
+import { regenerateMessage } from '../../../plugins/node-red/regenerate-message.js'
 import type { ServiceNode } from '../../../plugins/node-red/service-node.js'
 import { VoxmuxClient } from '../../../src/client/index.js'
 import { FaultServer } from '../../helpers/fault-server.js'
