@@ -4,9 +4,18 @@ import { ffmpegArguments } from '../../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmStream } from '../../pcm/pcm.js'
 import { slicePcm } from '../../pcm/pcm-streams.js'
 import type { AudioEncoding } from './audio-encoding.js'
+import type { EncodedVoice } from './encoded-voice.js'
 import { EncoderLane } from './encoder-lane.js'
 import { encoderPriming } from './encoder-priming.js'
 import { LANES, samplesOfTurn, strayFrames, TURN_FRAMES, turnsCommands } from './encoder-turns.js'
+
+/** A voice as frames of AAC. */
+export interface EncodedBeforeMux {
+  readonly encoded: EncodedVoice
+  readonly bytes: Readable
+  /** Exact arguments of the encoders. */
+  readonly runs: readonly (readonly string[])[]
+}
 
 /** Samples of a voice as {@link encodeInTurns} gives them, with what a mux needs to know of them. */
 export async function encodedBeforeMux(
@@ -14,12 +23,11 @@ export async function encodedBeforeMux(
   { skipSamples, sampleCount }: { readonly skipSamples: number; readonly sampleCount: number },
   encoding: AudioEncoding,
   signal: AbortSignal | undefined,
-) {
+): Promise<EncodedBeforeMux> {
   const { format } = voice
   return {
     encoded: { sampleCount, primingSamples: await encoderPriming(encoding, format, signal) },
     bytes: encodeInTurns(slicePcm(voice, skipSamples, sampleCount), encoding, signal),
-    /** Exact arguments of the encoders. */
     runs: turnsCommands(format, encoding).map(ffmpegArguments),
   }
 }
