@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { copyFile, cp, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, cp, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
 import { makeFolder } from '../../src/core/make-folder.js'
@@ -79,9 +79,28 @@ async function writeBundle({ file, output, text, replace, added }: NewTimeline):
       makeFolder(dirname(join(part, name)))
       await copyFile(path, join(part, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     }
-    if (replace) await rm(output, { recursive: true, force: true })
     // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
-    await rename(part, output)
+    if (replace) await replaceFolder(part, output)
+    else await rename(part, output)
+  })
+}
+
+/** Gives a folder the name of another one, which is removed only then. It may be gone already. */
+async function replaceFolder(part: string, output: string): Promise<void> {
+  await hiddenPart(output, async (old) => {
+    const stood = await rename(output, old).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false
+        throw error
+      },
+    )
+    try {
+      await rename(part, output)
+    } catch (error) {
+      if (stood) await rename(old, output)
+      throw error
+    }
   })
 }
 
