@@ -53,6 +53,7 @@ describe.skipIf(!NODE_RED)('in a real Node-RED', () => {
         message: expect.stringMatching(/could not process file id/),
         fileId: expect.any(String),
         input: join(folder, 'note.txt'),
+        state: expect.stringMatching(/^11 bytes of /),
       },
     ])
 

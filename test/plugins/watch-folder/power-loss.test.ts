@@ -123,8 +123,9 @@ class Disk {
     return this.#first(({ name, args }) => name.startsWith('mkdir') && paths(args).at(-1) === folder, `mkdir ${folder}`)
   }
 
+  /** The call that took a file's name away, to remove the file only under another one. */
   removed(path: string): SystemCall {
-    return this.#first(({ name, args }) => name.startsWith('unlink') && paths(args).at(-1) === path, `unlink ${path}`)
+    return this.#first(({ name, args }) => name.startsWith('rename') && paths(args)[0] === path, `rename ${path}`)
   }
 
   /** The first request that begins so. */
