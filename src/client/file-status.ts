@@ -48,20 +48,16 @@ function readFileStatus(entry: unknown): FileStatus | undefined {
   return { id, status, errorCode, progress }
 }
 
-/**
- * Finds each file's entry in a response, in the order of the ids. The case of an id does not count: databases print a
- * UUID in either.
- *
- * @returns undefined if a file has no readable entry
- */
+/** Databases print a UUID in either case. In ids of other kinds, the case counts. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Finds each file's entry in a response, in the order of the ids. @returns undefined if a file has no readable entry */
 export function statusesOf(answer: readonly unknown[], ids: readonly string[]): (FileStatus | undefined)[] {
-  const entries = answer.map(readFileStatus).filter((entry) => entry !== undefined)
-  const byId = new Map([
-    ...entries.map((entry) => [entry.id.toLowerCase(), entry] as const),
-    ...entries.map((entry) => [entry.id, entry] as const),
-  ])
+  const keyOf = (id: string) => (UUID.test(id) ? id.toLowerCase() : id)
+  const byKey = new Map<string, FileStatus>()
+  for (const entry of answer.map(readFileStatus)) if (entry) byKey.set(keyOf(entry.id), entry)
   return ids.map((id) => {
-    const entry = byId.get(id) ?? byId.get(id.toLowerCase())
+    const entry = byKey.get(keyOf(id))
     return entry && { ...entry, id }
   })
 }
