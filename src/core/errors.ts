@@ -125,6 +125,7 @@ export function reworded(error: VoxmuxError, reword: (text: string) => string): 
   return new Kind(error.code, reword(error.message), {
     ...error,
     cause: error.cause,
+    ...(error.input !== undefined && { input: reword(error.input) }),
     remedies: error.remedies.map(reword),
   })
 }

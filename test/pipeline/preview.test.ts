@@ -55,6 +55,16 @@ describe('a preview', () => {
     expect((await probe(event.output ?? '')).streams.map(({ kind }) => kind)).toEqual(['video', 'audio', 'audio'])
   })
 
+  it.each([
+    ['no-audio.mp4', 'ERR_NO_AUDIO'],
+    ['surround.wav', 'ERR_TOO_MANY_CHANNELS'],
+  ])('of %s is refused by the name of the file', async (name, code) => {
+    const input = bench.folder.file(name)
+    await copyFile(fixture(name), input)
+    const { event } = await runJob(requestFor(input, { previewSec: 1 }), bench.pipeline.context)
+    expect(event).toMatchObject({ status: 'rejected', error: { code, message: expect.stringContaining(input) } })
+  })
+
   it('has the format that was asked for', async () => {
     const input = bench.folder.file('short.wav')
     await ffmpeg(...tone(4), input)

@@ -48,6 +48,7 @@ export function previewJob(request: PlanRequest, previewSec: number, context: Pi
         key: valueSha256({ input, output, ...identity, recipe }),
         recipeHash: recipe,
         inputIdentity: { ...identity, sha256: null },
+        requireStartable: (signal) => namingFile(whole, clip.input, planned.requireStartable(signal)),
         existing: (job, signal) =>
           existingOutput({ ...place, replace: settings.force, supersede: true, signal }, job, context.jobs),
       }
@@ -78,7 +79,7 @@ function previewedPart(whole: MediaInfo, { segments }: JobSettings, previewSec: 
   return { startSec, lengthSec: Math.min(previewSec, endSec - startSec) }
 }
 
-/** Copies the part of a file, and plans a job on the copy. An error names the file, not the copy. */
+/** Copies the part of a file, and plans a job on the copy. */
 async function planClip(
   whole: MediaInfo,
   part: Parameters<typeof copyExcerpt>[1],
@@ -87,7 +88,9 @@ async function planClip(
   context: PipelineContext,
 ): Promise<{ readonly clip: PlanRequest; readonly plan: JobPlan }> {
   const { settings, cwd } = request
-  const excerpt = await context.slots.local.run(() => copy(whole, part), part.signal)
+  // Without sound there is nothing to copy: the plan refuses the file itself.
+  const isSilent = audioStreams(whole).length === 0
+  const excerpt = isSilent ? whole.path : await context.slots.local.run(() => copy(whole, part), part.signal)
   const output = await outputPath({
     ...{ input: whole.path, output: request.output, stem: request.outputStem, cwd },
     extension: settings.outputType === null ? extname(excerpt) : `.${settings.outputType}`,
@@ -97,10 +100,17 @@ async function planClip(
     ...{ ...request, input: excerpt, output },
     settings: { ...settings, segments: [], previewSec: null, report: true },
   }
-  try {
-    return { clip, plan: await planJob(clip, limitsOf(clip, context), { signal: part.signal }) }
-  } catch (error) {
-    if (!(error instanceof VoxmuxError)) throw error
-    throw reworded(error, (text) => text.replaceAll(excerpt, `the preview of ${whole.path}`))
+  return {
+    clip,
+    plan: await namingFile(whole, excerpt, planJob(clip, limitsOf(clip, context), { signal: part.signal })),
   }
+}
+
+/** A result whose error names the file, not the copy. */
+function namingFile<T>({ path }: MediaInfo, excerpt: string, result: Promise<T>): Promise<T> {
+  return result.catch((error: unknown) => {
+    throw error instanceof VoxmuxError
+      ? reworded(error, (text) => text.replaceAll(excerpt, `the preview of ${path}`))
+      : error
+  })
 }
