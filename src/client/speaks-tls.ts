@@ -18,7 +18,7 @@ export function speaksTls(url: string): Promise<boolean> {
   if (protocol !== 'http:') return Promise.resolve(false)
   return new Promise((resolve) => {
     const host = hostname.replace(/^\[|\]$/g, '')
-    // Nothing is sent over the connection, so its certificate does not matter.
+    // The certificate is not checked, because nothing is sent over this connection.
     const socket = connect({ host, port: Number(port || 80), rejectUnauthorized: false, timeout: HANDSHAKE_MS })
     const settle = (isTls: boolean) => {
       socket.destroy()

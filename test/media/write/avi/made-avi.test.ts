@@ -1,12 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { AudioStreamInfo, MediaInfo } from '../../../../src/media/media-info.js'
-import { aviSound } from '../../../../src/media/write/avi/avi.js'
-import { censusFaults } from '../../../../src/media/write/census.js'
-import { copyPlan } from '../../../../src/media/write/copy-plan.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import fc from '../../../helpers/properties.js'
-import { aviFile, list, type MadeChunk, readAvi, streamList } from './made-avi.js'
+import { aviFile, list, readAvi, streamList } from './made-avi.js'
+import { replaceSound } from './replace-sound.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -53,41 +49,11 @@ function inputOf({ movi, inHeaders, inStream, before, behind, indexFrom, trailin
   return aviFile(chunks, { indexFrom, trailing: Buffer.alloc(trailing, 1) })
 }
 
-function sideOf(fresh: readonly Buffer[]): Buffer {
-  const hdrl = list('hdrl', [{ id: 'avih', body: Buffer.alloc(56) }, streamList('auds', 9, Buffer.alloc(30, 2), [])])
-  const data = fresh.map((body): MadeChunk => ({ id: '00wb', body }))
-  return aviFile([hdrl, list('movi', data)], { indexFrom: 'list', trailing: Buffer.alloc(0) })
-}
-
 it('replaces the packets of any sound, and no other chunk', async () => {
   await fc.assert(
     fc.asyncProperty(films, async (film) => {
-      const [path, target] = [folder.file('made.avi'), folder.file('out.avi')]
       const input = inputOf(film)
-      await writeFile(path, input)
-      const sides = film.voices.map((voice) => folder.file(`side-${voice}.avi`))
-      for (const [place, side] of sides.entries()) {
-        await writeFile(side, sideOf(film.fresh[film.voices[place] ?? 0] ?? []))
-      }
-      const media = { path, sizeBytes: input.length, formatName: 'avi', durationSec: 1, streams: [0, 1, 2, 3] }
-      const encoding = { codec: 'mp3', encoder: 'libmp3lame', lossless: false, bitRate: 1, options: [] }
-      const tracks = film.voices.map((voice) => {
-        const stream = { index: voice + 1, audioIndex: voice, sampleRate: 48_000 } as unknown as AudioStreamInfo
-        return { input: stream, encoding, channels: 1 }
-      })
-      const wanted = { media: media as unknown as MediaInfo, tracks }
-      const parsed = await aviSound.parse(wanted.media)
-      if (parsed === null || typeof parsed === 'string') throw new Error(`not parsed: ${parsed}`)
-      const survey = aviSound.survey(parsed, wanted)
-      if (survey.kind === 'declines') throw new Error(survey.reason)
-      expect(censusFaults(survey.census, input.length)).toEqual([])
-      const donors = []
-      for (const [place, track] of tracks.entries()) {
-        donors.push(await aviSound.readDonor(sides[place] ?? '', track, undefined, parsed))
-      }
-      await copyPlan(aviSound.layOut(parsed, wanted, donors), target, { input: path, donors: sides })
-      const output = await readFile(target)
-      await Promise.all([rm(target), ...sides.map((side) => rm(side))])
+      const output = await replaceSound(folder, input, film)
 
       const [before, after] = [readAvi(input), readAvi(output)]
       const isNew = new Set(film.voices.map((voice) => `0${voice + 1}wb`))

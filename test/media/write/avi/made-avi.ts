@@ -6,7 +6,7 @@ export interface MadeChunk {
 }
 
 /** Bytes of a chunk with its padding. */
-function chunkBytes({ id, body, children }: MadeChunk): Buffer {
+export function chunkBytes({ id, body, children }: MadeChunk): Buffer {
   const content = children ? Buffer.concat([Buffer.from(id, 'latin1'), ...children.map(chunkBytes)]) : body
   const head = Buffer.alloc(8)
   head.write(children ? 'LIST' : id, 'latin1')

@@ -1,5 +1,4 @@
-import type { MadeChunk } from './made-avi.js'
-import { list } from './made-avi.js'
+import { chunkBytes, list, type MadeChunk } from './made-avi.js'
 
 /** Packets of a part with the indices of each stream that follow them. Lists `rec ` join some of them. */
 export type Batch = readonly MadeChunk[]
@@ -61,16 +60,8 @@ export function readParts(file: Buffer): { readonly chunks: readonly FoundChunk[
   return { chunks, end: at }
 }
 
-function made({ id, body, children }: MadeChunk): Buffer {
-  const content = children ? Buffer.concat([Buffer.from(id, 'latin1'), ...children.map(made)]) : body
-  const head = Buffer.alloc(8)
-  head.write(children ? 'LIST' : id, 'latin1')
-  head.writeUInt32LE(content.length, 4)
-  return Buffer.concat([head, content, Buffer.alloc(content.length % 2)])
-}
-
 function riff(type: string, chunks: readonly MadeChunk[]): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), ...chunks.map(made)])
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), ...chunks.map(chunkBytes)])
   const head = Buffer.alloc(8)
   head.write('RIFF', 'latin1')
   head.writeUInt32LE(body.length, 4)
