@@ -15,14 +15,22 @@ const FOREIGN_MS = 7 * 24 * 3600 * 1000
  */
 export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
   makeFolder(parent, 0o700)
+  await processFolders(parent, prefix)
+  return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-`))
+}
+
+/** Paths of the folders that belong to processes, after the removal of those whose process is gone. */
+export async function processFolders(parent: string, prefix: string): Promise<readonly string[]> {
+  const living: string[] = []
   for (const name of await readdir(parent)) {
     const [, host, pid] = name.startsWith(prefix) ? (/^(.+)-(\d+)-[^-]+$/.exec(name.slice(prefix.length)) ?? []) : []
     if (host === undefined) continue
     const path = join(parent, name)
     const isLeft = host === hostname() ? !isAlive(Number(pid)) : await isOld(path)
     if (isLeft) await rm(path, { recursive: true, force: true })
+    else living.push(path)
   }
-  return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-`))
+  return living
 }
 
 /** A process of another user also counts. */

@@ -11,6 +11,7 @@ import type { TimelineFile } from '../read-timeline.js'
 import type { TimelineSource } from '../timeline.js'
 import { unreadableTimeline } from '../timeline-error.js'
 import type { Bundle } from './bundle.js'
+import { type FolderUse, useFolder } from './folder-use.js'
 import { readZipDirectory } from './zip-directory.js'
 import { entryContent, entryExtents } from './zip-entry.js'
 import type { ZipEntry } from './zip-format.js'
@@ -44,10 +45,11 @@ export async function openBundle(
 
 async function unpack(archive: string, sources: readonly TimelineSource[], folder: string): Promise<Bundle> {
   const file = await open(archive, 'r')
-  const places: string[] = []
+  const places = new Set<string>()
   const unpacked = new Set<string>()
+  let use: FolderUse | undefined
   const release = async () => {
-    for (const path of unpacked) await rm(path, { force: true })
+    for (const path of (await use?.end([...unpacked])) ?? []) await rm(path, { force: true })
     for (const path of places) await removeFolders(dirname(path), folder)
   }
   try {
@@ -56,17 +58,21 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
     const entries = (await entryExtents(file, directory)).map(({ entry }) => entry)
     const wanted = new Set(sources.flatMap(({ paths }) => paths).map((path) => posix.normalize(path)))
     makeFolder(folder)
+    use = await useFolder(folder)
     // The last of two entries with one name counts.
     for (const entry of new Map(entries.map((one) => [one.name, one])).values()) {
       const target = resolve(folder, entry.name)
       const isSafe = target.startsWith(resolve(folder) + sep) && !/[\\\0]/.test(entry.name)
       if (!wanted.has(entry.name) || !isSafe) continue
-      places.push(target)
-      makeFolder(dirname(target))
-      await hiddenPart(target, async (part) => {
-        await unpackEntry(file, entry, part)
-        if (await takeName(part, target)) unpacked.add(target)
-      })
+      places.add(target)
+      // A run that ended just before this one began may still be removing its files.
+      for (let isThere = false; !isThere; isThere = (await stat(target).catch(() => null)) !== null) {
+        makeFolder(dirname(target))
+        await hiddenPart(target, async (part) => {
+          await unpackEntry(file, entry, part)
+          if (await takeName(part, target)) unpacked.add(target)
+        })
+      }
     }
     return { folder: await realpath(folder), names: new Set(entries.map(({ name }) => name)), release }
   } catch (error) {

@@ -27,6 +27,10 @@ async function regenerate(input: string, more: Partial<TimelineRequest> = {}) {
   }
 }
 
+async function outcomeOf(input: string): Promise<string> {
+  return (await regenerate(input)).outcome.event.status
+}
+
 /** Half a second of a recording, and of one that is not there. */
 const cutOf = (...addresses: readonly string[]) =>
   timeline([
@@ -84,6 +88,26 @@ describe('an OTIOZ archive', () => {
     await other.bundle?.release()
     expect((await readFile(there)).equals(await readFile(speech))).toBe(true)
     expect(await readdir(bench.folder.file('cut.regen.media/media'))).toEqual(['speech.wav'])
+  })
+
+  it('keeps what is unpacked for the last of two runs, whichever of them that is', async () => {
+    const speech = await bench.take('speech.wav')
+    const cut = await archive('cut.otioz', cutOf('media/speech.wav'), { 'media/speech.wav': speech })
+    const unpacked = bench.folder.file('cut.regen.media/media/speech.wav')
+    const request = timelineRequest(cut)
+    for (const order of ['first', 'second']) {
+      const plans = [await planTimeline(request, {}), await planTimeline(request, {})]
+      const [left, other] = order === 'first' ? plans : plans.toReversed()
+      await left?.bundle?.release()
+      expect((await readFile(unpacked)).equals(await readFile(speech))).toBe(true)
+      if (other) await regenerateTimeline(other, bench.pipeline.context, { concurrency: 1 })
+      await other?.bundle?.release()
+      expect(existsSync(unpacked)).toBe(false)
+    }
+    expect(await outcomeOf(cut)).toBe('skipped')
+    expect(bench.server.charges).toBe(1)
+    const names = (await readdir(bench.folder.path)).filter((name) => name.startsWith('.'))
+    expect(names).toEqual([])
   })
 
   it('becomes an archive with the new media beside the old, and nothing else is different', async () => {
