@@ -109,6 +109,23 @@ describe('an address as input', () => {
     expect(bench.server.calls.startProcess).toBe(1)
   })
 
+  it.each([false, true])(
+    'is known as done if a crash left its output without a receipt (--remote %j)',
+    async (remote) => {
+      const request = webRequest('/speech.wav?sig=1', { remote })
+      const { output, receipt } = (await run(request)).event
+      if (output === null || receipt === null) throw new Error('no output')
+      await rm(receipt)
+      const before = await stat(output)
+      // Links to one file differ in their signature.
+      const again = await run(webRequest('/speech.wav?sig=2', { remote }))
+      expect(again.event).toMatchObject({ status: 'skipped', output, receipt, error: null })
+      expect((await readReceipt(receipt))?.output.path).toBe(output)
+      expect((await stat(output)).ino).toBe(before.ino)
+      expect(bench.server.charges).toBe(1)
+    },
+  )
+
   it.each([
     ['not there', '/nothing.wav', 'responded with status 404', 'no file is there'],
     ['not public', '/closed.wav', 'responded with status 403', 'without signing in'],

@@ -5,8 +5,10 @@ import { reworded, VoxmuxError } from '../../../core/errors.js'
 import { makeProcessFolder } from '../../../core/process-folder.js'
 import { redactUrl } from '../../../core/redact.js'
 import type { PipelineContext } from '../../context.js'
+import { fileSha256, valueSha256 } from '../../file-identity.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import type { PlanRequest } from '../../plan/plan-job.js'
+import { lastingAddress } from '../../web-address.js'
 import type { JobKind } from '../job-life.js'
 import { localJob } from './local-job.js'
 
@@ -19,7 +21,7 @@ const UNSAFE = /[^\p{L}\p{N}._ -]/gu
  */
 export function webJob(request: PlanRequest, context: PipelineContext): JobKind {
   const { input: address, output = `${request.cwd}/` } = request
-  const { stateDir, logger } = context
+  const { stateDir, logger, sharedPath = (path: string) => path } = context
   const ends: (() => Promise<void>)[] = []
   return {
     async plan(signal) {
@@ -37,7 +39,10 @@ export function webJob(request: PlanRequest, context: PipelineContext): JobKind 
         if (!(error instanceof VoxmuxError)) throw error
         throw reworded(error, (text) => text.replaceAll(local, redactUrl(address)))
       })
-      return { ...planned, input: redactUrl(address) }
+      // The path and the time of the copy are others in each run. By its key, a run knows the output of a killed one.
+      const [content, made, recipe] = [await fileSha256(local, signal), sharedPath(planned.output), planned.recipeHash]
+      const key = valueSha256({ address: lastingAddress(address), content, output: made, recipe })
+      return { ...planned, key, input: redactUrl(address) }
     },
     async close() {
       for (const end of ends) await end()
