@@ -1,6 +1,8 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix, resolve, sep } from 'node:path'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import { isSameState, type QuickIdentity, quickIdentity } from '../../src/pipeline/file-identity.js'
+import { inputChanged } from '../../src/pipeline/input-guard.js'
 import { isWebAddress, shownInput } from '../../src/pipeline/web-address.js'
 
 /** Text of a playlist: a few megabytes for a day of short segments. */
@@ -10,6 +12,8 @@ const PLAYLIST_MAX_BYTES = 32 * 1024 * 1024
 export class PackageFolder {
   /** Absolute, without symlinks. */
   readonly root: string
+  /** State of each file when it was first looked for. */
+  readonly #seen = new Map<string, QuickIdentity>()
 
   private constructor(root: string) {
     this.root = root
@@ -57,7 +61,12 @@ export class PackageFolder {
     return path
   }
 
-  /** Absolute path of a file that is there. @throws {PrecheckError} ERR_HLS_OUTSIDE, ERR_HLS_FILE_MISSING */
+  /**
+   * Absolute path of a file that is there.
+   *
+   * @throws {PrecheckError} ERR_HLS_OUTSIDE, ERR_HLS_FILE_MISSING; {JobFailedError} ERR_INPUT_CHANGED if it is not as it
+   *   was when it was looked for first
+   */
   async file(path: string): Promise<string> {
     const real = await realpath(join(this.root, path)).catch(() => null)
     const found = real === null ? null : await stat(real)
@@ -68,7 +77,16 @@ export class PackageFolder {
       })
     }
     if (!real.startsWith(this.root + sep)) throw outside(path, path, 'is a link that leads out of the package')
+    const state = await quickIdentity(real)
+    const before = this.#seen.get(path)
+    if (before && !isSameState(before, state)) throw inputChanged(real)
+    this.#seen.set(path, state)
     return real
+  }
+
+  /** Requires that no file changed since it was first looked for. @throws as {@link file} */
+  async requireSame(): Promise<void> {
+    for (const path of this.#seen.keys()) await this.file(path)
   }
 
   /** Text of a playlist. @throws PrecheckError ERR_HLS_PLAYLIST if it is far too long, and those of {@link file} */

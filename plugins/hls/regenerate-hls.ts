@@ -6,6 +6,7 @@ import type { Logger } from '../../src/core/logger.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { makeProcessFolder } from '../../src/core/process-folder.js'
 import { readPlainFile } from '../../src/core/read-plain-file.js'
+import { syncFile, syncFolder } from '../../src/core/sync-folder.js'
 import { fileSha256 } from '../../src/pipeline/file-identity.js'
 import type { JobRequestFile } from '../../src/pipeline/queue/job-request.js'
 import { runRequests } from '../../src/runtime/run-requests.js'
@@ -63,7 +64,8 @@ export interface HlsResult {
  *
  * @param masterPath the master playlist
  * @param outFolder folder of the new package: one that is not there yet, or an empty one
- * @throws UsageError ERR_INPUT_MISSING, ERR_OUTPUT_EXISTS; PrecheckError ERR_HLS_…; and what the regeneration throws
+ * @throws UsageError ERR_INPUT_MISSING, ERR_OUTPUT_EXISTS; PrecheckError ERR_HLS_…; JobFailedError ERR_INPUT_CHANGED; and
+ *   what the regeneration throws
  */
 export async function regenerateHls(
   masterPath: string,
@@ -103,10 +105,9 @@ export async function regenerateHls(
       receipt,
       `${JSON.stringify({ schemaVersion: 1, source: join(folder.root, master), ...result }, null, 2)}\n`,
     )
-    // An empty folder makes room; one that got something meanwhile does not.
-    await rmdir(out).catch(() => {})
-    await rename(target, out)
-    await rename(receipt, result.receipt)
+    await syncFile(receipt)
+    await folder.requireSame()
+    await publishPackage({ target, receipt }, out)
     return result
   } finally {
     await rm(part, { recursive: true, force: true })
@@ -159,10 +160,13 @@ async function writeRest(
     if (text) await writeFile(to, text.join((await folder.text(path)).includes('\r\n') ? '\r\n' : '\n'), { flag: 'wx' })
     else if (!regenerated.has(path)) await copyFile(await folder.file(path), to, constants.COPYFILE_FICLONE)
     const fate = text ? 'rewritten' : regenerated.has(path) ? 'regenerated' : 'copied'
+    // The call for folders, because a copy of a read-only file cannot be opened for writing.
+    await syncFolder(to)
     files.push({ path, fate, sha256: await fileSha256(to, signal) })
   }
   if (!addTrack) return files
   for (const path of await writeAddedRenditions(source, folder, target, rewritten)) {
+    await syncFolder(join(target, path))
     files.push({ path, fate: 'added', sha256: await fileSha256(join(target, path), signal) })
   }
   return files
@@ -190,6 +194,21 @@ function resultOf(
   }
 }
 
+/** The receipt comes first: without its folder, it does not keep the next run from this place. */
+async function publishPackage(made: { readonly target: string; readonly receipt: string }, out: string): Promise<void> {
+  const receipt = receiptOf(out)
+  await rename(made.receipt, receipt)
+  try {
+    // An empty folder makes room; one that got something meanwhile does not.
+    await rmdir(out).catch(() => {})
+    await rename(made.target, out)
+  } catch (cause) {
+    await rm(receipt, { force: true })
+    throw TAKEN.has(String((cause as NodeJS.ErrnoException).code)) ? taken(out) : cause
+  }
+  await syncFolder(dirname(out))
+}
+
 async function requireFree(out: string): Promise<void> {
   const names = await readdir(out).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
@@ -203,6 +222,9 @@ async function requireFree(out: string): Promise<void> {
     remedies: ['Move it away, or name another folder.'],
   })
 }
+
+/** Codes of a rename onto a folder that holds something, or onto a file. */
+const TAKEN: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST', 'ENOTDIR'])
 
 function receiptOf(out: string): string {
   return `${out}.voxmux.json`

@@ -35,12 +35,12 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
  */
 export async function guardInput(path: string, planned: QuickIdentity): Promise<InputGuard> {
   const first = await identityOf(path, missingInput)
-  if (!isSameState(planned, await quickIdentity(path))) throw changed(path)
+  if (!isSameState(planned, await quickIdentity(path))) throw inputChanged(path)
   const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
     const now = await identityOf(path, vanishedInput)
     if (now.file === first.file) return
     if (now.sizeBytes === first.sizeBytes && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
-    throw changed(path)
+    throw inputChanged(path)
   }
   return {
     requireSame,
@@ -52,7 +52,8 @@ export async function guardInput(path: string, planned: QuickIdentity): Promise<
   }
 }
 
-function changed(path: string): JobFailedError {
+/** The error for an input that is written to or replaced during its job. */
+export function inputChanged(path: string): JobFailedError {
   return new JobFailedError(
     'ERR_INPUT_CHANGED',
     `${path} changed while voxmux processed it, so nothing was published.`,
