@@ -10,6 +10,7 @@ import type { PreparedChannel } from './restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from './restore/restore-block.js'
 import { BIN_HZ } from './restore/spectral-change.js'
 import { FRAME_SAMPLES, Rnnoise } from './rnnoise.js'
+import { type OnShare, stepOf } from './share.js'
 
 /** Mean square at which GTCRN works best, −24 dBFS: found by its figures for speech from −80 to −10 dBFS. */
 const WORKING_POWER = 0.004
@@ -19,6 +20,9 @@ const PAUSE_RATIO = 0.1
 
 /** At most 84 dB: silence stays silence. */
 const MOST_STEPS = 14
+
+/** Share of the time of both models that RNNoise takes. */
+const RNNOISE_SHARE = 0.3
 
 /** How long a model's recurrent state takes to forget where it began, beside what the evidence looks back. */
 const WARM_UP_SEC = 2.4
@@ -41,19 +45,23 @@ export async function createEmbeddedEngine(
   const rnnoise = await Rnnoise.load()
   const gtcrn = await Gtcrn.load()
   const factor = SAMPLE_RATE / GTCRN_RATE
-  const listenInto = (probabilities: Float32Array[]) => (channel: PreparedChannel) => {
-    const { voice, probability } = rnnoise.run(channel.sound)
+  const listenInto = (probabilities: Float32Array[]) => (channel: PreparedChannel, onShare?: OnShare) => {
+    const { voice, probability } = rnnoise.run(channel.sound, stepOf(onShare, 0, RNNOISE_SHARE))
     probabilities.push(probability)
     const low = channel.low()
     const level = gainToWorkingLevel(low, 0.4 * GTCRN_RATE)
-    const found = gtcrn.run(low.map((value) => value * level)).map((value) => value / level)
+    const heard = gtcrn.run(
+      low.map((value) => value * level),
+      stepOf(onShare, RNNOISE_SHARE, 1),
+    )
+    const found = heard.map((value) => value / level)
     return [voice, interpolate(found, factor, channel.sound.length)]
   }
   return {
     plan: EMBEDDED_PLAN,
-    regenerate: async (block) => {
+    regenerate: async (block, onShare) => {
       const probabilities: Float32Array[] = []
-      const channels = await restoreBlock(block, settings, gain, listenInto(probabilities))
+      const channels = await restoreBlock(block, settings, gain, listenInto(probabilities), onShare)
       return { channels, probability: innerProbability(likeliest(probabilities), block, 0) }
     },
     lowerBed: async (block) => ({ channels: await lowerBed(block, gain, listenInto([])), probability: null }),

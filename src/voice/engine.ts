@@ -1,4 +1,5 @@
 import type { Block, BlockPlan } from './block-plan.js'
+import type { OnShare } from './share.js'
 
 /** Result of an engine for a block: the block alone, without its context. */
 export interface RegeneratedBlock {
@@ -24,7 +25,8 @@ export interface JudgedBlock {
  */
 export interface VoiceEngine {
   readonly plan: BlockPlan
-  regenerate(block: Block): Promise<RegeneratedBlock>
+  /** @param onShare told about once per second of sound, as far as the models allow it */
+  regenerate(block: Block, onShare?: OnShare): Promise<RegeneratedBlock>
   /** Computes the difference that lowers music under a voice: exactly 0 without music. */
   lowerBed(block: Block): Promise<RegeneratedBlock>
   judge(block: Block): Promise<JudgedBlock>

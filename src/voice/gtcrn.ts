@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import type { OnShare } from './share.js'
 
 /** Samples a second that the model works with. */
 export const GTCRN_RATE = 16_000
 const FRAME_SAMPLES = 256
+/** Frames between two reports of progress: a second of sound. */
+const REPORT_FRAMES = Math.round(GTCRN_RATE / FRAME_SAMPLES)
 /** The model answers one frame late. */
 const DELAY_FRAMES = 1
 
@@ -72,7 +75,7 @@ export class Gtcrn {
    * @param samples 16 kHz, full scale ±1
    * @returns the voice, as long as the input and in its place (the model's delay is taken out)
    */
-  run(samples: Float32Array): Float32Array {
+  run(samples: Float32Array, onShare?: OnShare): Float32Array {
     const wasm = this.#exports
     const voice = new Float32Array(samples.length)
     const state = wasm.e()
@@ -82,6 +85,7 @@ export class Gtcrn {
     try {
       const frames = Math.ceil(samples.length / FRAME_SAMPLES)
       for (let frame = 0; frame < frames + DELAY_FRAMES; frame++) {
+        if (frame % REPORT_FRAMES === 0) onShare?.(frame / (frames + DELAY_FRAMES))
         const from = frame * FRAME_SAMPLES
         const input = new Float32Array(wasm.c.buffer, pointer, FRAME_SAMPLES)
         input.fill(0).set(samples.subarray(from, from + FRAME_SAMPLES))

@@ -2,6 +2,7 @@ import { LOWER_REACH_SEC } from './bed/lower-bed.js'
 import { type Block, type BlockPlan, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { RegeneratedBlock } from './engine.js'
 import { inOrder } from './in-order.js'
+import type { OnShare } from './share.js'
 import type { VoicePool } from './voice-pool.js'
 import type { VoiceTally } from './voice-tally.js'
 
@@ -14,7 +15,7 @@ export interface VoiceInput {
 export interface RegenerateOptions {
   readonly pool: VoicePool
   readonly signal?: AbortSignal | undefined
-  /** Called after each block with how much of the sound is done. */
+  /** Called about once per second of sound with how much is done, in all blocks together. Never falls. */
   readonly onProgressSec?: ((doneSec: number) => void) | undefined
   /** Told what the model thinks of the voice as the blocks are done; pass the same to read it afterwards. */
   readonly tally?: VoiceTally | undefined
@@ -28,7 +29,7 @@ export interface RegenerateOptions {
  * the input. The result is the same, bit for bit, whatever the number of workers.
  */
 export async function* regenerate(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
-  yield* workThrough(input, options, (block, signal) => options.pool.regenerate(block, { signal }))
+  yield* workThrough(input, options, (block, working) => options.pool.regenerate(block, working))
 }
 
 /**
@@ -36,7 +37,7 @@ export async function* regenerate(input: VoiceInput, options: RegenerateOptions)
  * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry.
  */
 export async function* correct(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
-  yield* workThrough(input, options, (block, signal) => options.pool.correct(block, { signal }))
+  yield* workThrough(input, options, (block, working) => options.pool.correct(block, working))
 }
 
 /**
@@ -48,23 +49,42 @@ export async function* lowerBeds(input: VoiceInput, options: RegenerateOptions):
   const reach = Math.round(LOWER_REACH_SEC * SAMPLE_RATE)
   const { blockSamples, beforeSamples, afterSamples } = pool.plan
   const plan = { blockSamples, beforeSamples: beforeSamples + reach, afterSamples: afterSamples + reach }
-  yield* workThrough(input, options, (block, signal) => pool.lowerBed(block, { signal }), plan)
+  yield* workThrough(input, options, (block, working) => pool.lowerBed(block, working), plan)
 }
 
 async function* workThrough(
   input: VoiceInput,
   options: RegenerateOptions,
-  work: (block: Block, signal: AbortSignal) => Promise<RegeneratedBlock>,
+  work: (block: Block, working: { signal: AbortSignal; onShare: OnShare }) => Promise<RegeneratedBlock>,
   plan: BlockPlan = options.pool.plan,
 ): AsyncGenerator<Buffer> {
   const { pool, tally, signal } = options
   const blocks = cutBlocks(input.chunks, input.channelCount, plan)
-  let doneSamples = 0
-  for await (const block of inOrder(blocks, work, { atOnce: pool.size, signal })) {
-    doneSamples += block.channels[0]?.length ?? 0
+  const shareOf = progressOfAll(options.onProgressSec)
+  const measured = async (block: Block, signal: AbortSignal) => {
+    const onShare = shareOf(block)
+    const result = await work(block, { signal, onShare })
+    onShare(1)
+    return result
+  }
+  for await (const block of inOrder(blocks, measured, { atOnce: pool.size, signal })) {
     if (block.probability) tally?.add(block.probability)
-    options.onProgressSec?.(doneSamples / SAMPLE_RATE)
     yield interleave(block.channels)
+  }
+}
+
+/** Adds up what is done of all blocks, of which several are in work. @returns makes the listener of one block */
+function progressOfAll(onProgressSec: RegenerateOptions['onProgressSec']) {
+  let doneSamples = 0
+  return ({ innerStart, innerEnd }: Block): OnShare => {
+    let before = 0
+    return (share) => {
+      // Whole samples, so that the last report is exactly the whole sound.
+      const done = Math.round(share * (innerEnd - innerStart))
+      doneSamples += done - before
+      before = done
+      onProgressSec?.(doneSamples / SAMPLE_RATE)
+    }
   }
 }
 

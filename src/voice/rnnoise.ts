@@ -1,9 +1,12 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { OnShare } from './share.js'
 
 /** Samples of one frame of the model: 10 ms at its rate of 48 kHz. */
 export const FRAME_SAMPLES = 480
+/** Frames between two reports of progress: a second of sound. */
+const REPORT_FRAMES = 100
 /** By how much RNNoise 0.2's output lags its input. */
 const MODEL_DELAY_SAMPLES = 960
 
@@ -47,7 +50,7 @@ export class Rnnoise {
    * @returns the voice in the input's place and of its length, and the probability of voice (0 … 1) of each
    * {@link FRAME_SAMPLES}
    */
-  run(samples: Float32Array) {
+  run(samples: Float32Array, onShare?: OnShare) {
     const module = this.#module
     const frames = Math.ceil(samples.length / FRAME_SAMPLES)
     const voice = new Float32Array(samples.length)
@@ -58,6 +61,7 @@ export class Rnnoise {
     const at = pointer / Float32Array.BYTES_PER_ELEMENT
     try {
       for (let frame = 0; frame < frames + DELAY_FRAMES; frame++) {
+        if (frame % REPORT_FRAMES === 0) onShare?.(frame / (frames + DELAY_FRAMES))
         const from = frame * FRAME_SAMPLES
         // A new view each time: a growing heap detaches the old ones.
         const heap = module.HEAPF32

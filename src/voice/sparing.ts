@@ -21,12 +21,12 @@ export function sparing(engine: VoiceEngine): VoiceEngine {
 
 /** Silence is returned as it is: it is also what to add to silence. */
 function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
-  return async (block) => {
+  return async (block, onShare) => {
     if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
     const [first, ...others] = block.channels
     if (!first || others.length === 0 || !others.every((other) => first.every((value, i) => value === other[i])))
-      return work(block)
-    const { channels, probability } = await work({ ...block, channels: [first] })
+      return work(block, onShare)
+    const { channels, probability } = await work({ ...block, channels: [first] }, onShare)
     return { channels: block.channels.flatMap(() => channels.map((channel) => channel.slice())), probability }
   }
 }

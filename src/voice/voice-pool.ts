@@ -6,6 +6,7 @@ import type { Block, BlockPlan } from './block-plan.js'
 import { EMBEDDED_PLAN } from './embedded-engine.js'
 import type { JudgedBlock, RegeneratedBlock } from './engine.js'
 import { type EngineSpec, type EngineSpecInput, engineSpec } from './engine-spec.js'
+import type { OnShare } from './share.js'
 import { VoiceThread } from './voice-thread.js'
 import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
 
@@ -19,6 +20,8 @@ export interface VoicePoolOptions {
 
 interface BlockOptions {
   readonly signal?: AbortSignal | undefined
+  /** Told while the block is regenerated. */
+  readonly onShare?: OnShare | undefined
 }
 
 /**
@@ -50,29 +53,29 @@ export class VoicePool {
    * @throws InterruptedError when the signal fires
    */
   async regenerate(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
-    return this.#ask({ task: 'regenerate', block }, options.signal)
+    return this.#ask({ task: 'regenerate', block }, options)
   }
 
   /** The difference that {@link regenerate} would add to the block: exactly 0 if it leaves it alone. */
   async correct(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
-    return this.#ask({ task: 'correct', block }, options.signal)
+    return this.#ask({ task: 'correct', block }, options)
   }
 
   /** The difference that lowers music under a voice: exactly 0 without music. Errors as {@link regenerate}. */
   async lowerBed(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
-    return this.#ask({ task: 'lower-bed', block }, options.signal)
+    return this.#ask({ task: 'lower-bed', block }, options)
   }
 
   /** How much the block needs regeneration; errors as {@link regenerate}. */
   async judge(block: Block, options: BlockOptions = {}): Promise<JudgedBlock> {
-    const { channels, probability } = await this.#ask({ task: 'judge', block }, options.signal)
+    const { channels, probability } = await this.#ask({ task: 'judge', block }, options)
     const [strength = new Float32Array(0), bed = strength] = channels
     return { strength, bed, probability }
   }
 
   /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */
   async detect(block: Block, options: BlockOptions = {}): Promise<Float32Array | null> {
-    return (await this.#ask({ task: 'detect', block }, options.signal)).probability
+    return (await this.#ask({ task: 'detect', block }, options)).probability
   }
 
   /** Ends every thread; what is in work or waits fails with InterruptedError. */
@@ -85,8 +88,8 @@ export class VoicePool {
     await this.close()
   }
 
-  async #ask(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerAnswer & { ok: true }> {
-    const answer = await this.#queue.add(() => this.#work(request, signal))
+  async #ask(request: WorkerRequest, options: BlockOptions): Promise<WorkerAnswer & { ok: true }> {
+    const answer = await this.#queue.add(() => this.#work(request, options))
     if (answer.ok) return answer
     const remedies = answer.remedies
     if (answer.code) throw new UsageError(answer.code, answer.message, { remedies })
@@ -97,13 +100,13 @@ export class VoicePool {
     })
   }
 
-  async #work(request: WorkerRequest, signal: AbortSignal | undefined): Promise<WorkerAnswer> {
+  async #work(request: WorkerRequest, { signal, onShare }: BlockOptions): Promise<WorkerAnswer> {
     if (this.#closed) throw new InterruptedError('The voice engine was closed.')
     throwIfAborted(signal)
     const thread = this.#idle.pop() ?? new VoiceThread(this.spec)
     this.#busy.add(thread)
     try {
-      return await thread.ask(request, this.#blockTimeoutMs, signal)
+      return await thread.ask(request, { timeoutMs: this.#blockTimeoutMs, signal, onShare })
     } finally {
       this.#busy.delete(thread)
       if (thread.isAlive && !this.#closed) this.#idle.push(thread)

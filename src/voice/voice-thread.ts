@@ -4,7 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { InterruptedError, JobFailedError } from '../core/errors.js'
 import type { EngineSpec } from './engine-spec.js'
-import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
+import type { OnShare } from './share.js'
+import type { WorkerAnswer, WorkerProgress, WorkerRequest } from './worker-messages.js'
+
+interface AskOptions {
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+  readonly onShare: OnShare | undefined
+}
 
 /**
  * One worker thread and the request it works on. A thread that crashes, is interrupted or takes too long is dead
@@ -31,7 +38,7 @@ export class VoiceThread {
   }
 
   /** Sends a request (its samples are handed over) and waits for the answer. One at a time. */
-  ask(request: WorkerRequest, timeoutMs: number, signal: AbortSignal | undefined): Promise<WorkerAnswer> {
+  ask(request: WorkerRequest, { timeoutMs, signal, onShare }: AskOptions): Promise<WorkerAnswer> {
     const worker = this.#worker
     return new Promise<WorkerAnswer>((resolve, reject) => {
       const fail = (error: Error) => {
@@ -42,19 +49,23 @@ export class VoiceThread {
       const onAbort = () => fail(new InterruptedError('Interrupted.', { cause: signal?.reason }))
       const onCrash = (cause: unknown) => fail(crashed(cause))
       const onExit = (code: number) => fail(crashed(new Error(`the worker ended with ${code}`)))
-      const onAnswer = (answer: WorkerAnswer) => {
+      const onMessage = (message: WorkerAnswer | WorkerProgress) => {
+        if ('share' in message) {
+          onShare?.(message.share)
+          return
+        }
         release()
-        resolve(answer)
+        resolve(message)
       }
       const timer = setTimeout(() => fail(timedOut(timeoutMs)), timeoutMs)
       const release = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
-        worker.off('message', onAnswer).off('error', onCrash).off('exit', onExit)
+        worker.off('message', onMessage).off('error', onCrash).off('exit', onExit)
         worker.unref()
       }
       worker.ref()
-      worker.on('message', onAnswer).on('error', onCrash).on('exit', onExit)
+      worker.on('message', onMessage).on('error', onCrash).on('exit', onExit)
       signal?.addEventListener('abort', onAbort, { once: true })
       worker.postMessage(
         request,

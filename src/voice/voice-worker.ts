@@ -7,7 +7,7 @@ import { createEmbeddedEngine } from './embedded-engine.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'
 import type { EngineSpec } from './engine-spec.js'
 import { sparing } from './sparing.js'
-import type { WorkerAnswer, WorkerRequest } from './worker-messages.js'
+import type { WorkerAnswer, WorkerProgress, WorkerRequest } from './worker-messages.js'
 
 const port = parentPort
 if (!port) throw new Error('This file is started by the pool of voice workers.')
@@ -21,14 +21,16 @@ port.on('message', async (request: WorkerRequest) => {
   port.postMessage(answer, transferables(answer))
 })
 
+const tellShare = (share: number) => port.postMessage({ share } satisfies WorkerProgress)
+
 async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
   try {
     const loaded = await engine
     switch (task) {
       case 'regenerate':
-        return { ok: true, ...(await loaded.regenerate(block)) }
+        return { ok: true, ...(await loaded.regenerate(block, tellShare)) }
       case 'correct':
-        return { ok: true, ...correction(block, await loaded.regenerate(block)) }
+        return { ok: true, ...correction(block, await loaded.regenerate(block, tellShare)) }
       case 'lower-bed':
         return { ok: true, ...(await loaded.lowerBed(block)) }
       case 'judge': {

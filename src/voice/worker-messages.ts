@@ -21,3 +21,8 @@ export type WorkerAnswer =
       readonly message: string
       readonly remedies: readonly string[]
     }
+
+/** Sent any number of times before the response to `regenerate` and `correct`: how much of the block is done, 0 … 1. */
+export interface WorkerProgress {
+  readonly share: number
+}

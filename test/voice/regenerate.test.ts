@@ -39,6 +39,17 @@ describe('regenerate', () => {
     expect(siSdr(clean, output)).toBeGreaterThan(siSdr(clean, noisy) + 2)
   })
 
+  test('tells its progress within a block, and in the end the whole length', async () => {
+    const toldSec: number[] = []
+    const stereo = interleaved([noisy, noisy.map((value) => value * 0.5)])
+    const chunks = inChunks(stereo, 100_003)
+    const onProgressSec = (sec: number) => void toldSec.push(sec)
+    await floatsOf(regenerate({ channelCount: 2, chunks }, { pool, onProgressSec }))
+    expect(toldSec).toEqual([...toldSec].sort((a, b) => a - b))
+    expect(toldSec.at(-1)).toBe(noisy.length / SAMPLE_RATE)
+    expect(new Set(toldSec).size).toBeGreaterThan(2 * SECONDS)
+  })
+
   test.each([0, 1, 479, 480, 961])('keeps the length of %i samples', async (count) => {
     expect((await run(noisy.slice(0, count))).length).toBe(count)
   })

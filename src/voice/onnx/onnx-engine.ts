@@ -12,6 +12,7 @@ import type { PreparedChannel } from '../restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from '../restore/restore-block.js'
 import { BIN_HZ } from '../restore/spectral-change.js'
 import { Rnnoise } from '../rnnoise.js'
+import type { OnShare } from '../share.js'
 import { framedModel, type SoundModel } from './onnx-frames.js'
 import { type OnnxModel, type OnnxWhole, onnxModelSchema } from './onnx-model.js'
 import { loadOnnxRuntime, OnnxSession } from './onnx-session.js'
@@ -32,11 +33,13 @@ export async function createOnnxEngine(path: string, settings: EvidenceSettings)
   const sound = soundModel(sessions, model)
   const rnnoise = await Rnnoise.load()
   const gain = new OwnGain(BIN_HZ, model.sampleRate * 0.47)
-  const listen = async (channel: PreparedChannel) => [await throughModel(channel.sound, sound, model.sampleRate)]
+  const listen = async (channel: PreparedChannel, onShare?: OnShare) => [
+    await throughModel(channel.sound, sound, model.sampleRate, onShare),
+  ]
   return {
     plan: EMBEDDED_PLAN,
-    regenerate: async (block) => {
-      const channels = await restoreBlock(block, settings, gain, listen)
+    regenerate: async (block, onShare) => {
+      const channels = await restoreBlock(block, settings, gain, listen, onShare)
       return { channels, probability: detectWithRnnoise(rnnoise, block) }
     },
     lowerBed: async (block) => ({ channels: await lowerBed(block, gain, listen), probability: null }),
@@ -66,18 +69,24 @@ function soundModel(sessions: readonly OnnxSession[], model: OnnxModel): SoundMo
 }
 
 /** A channel at 48 kHz through the model, in place to the sample. */
-async function throughModel(channel: Float32Array, sound: SoundModel, sampleRate: number): Promise<Float32Array> {
+async function throughModel(
+  channel: Float32Array,
+  sound: SoundModel,
+  sampleRate: number,
+  onShare: OnShare | undefined,
+): Promise<Float32Array> {
   const factor = SAMPLE_RATE / sampleRate
-  return interpolate(await sound(decimate(channel, factor)), factor, channel.length)
+  return interpolate(await sound(decimate(channel, factor), onShare), factor, channel.length)
 }
 
 /** A model that takes a whole sound at once; one longer than it may be is given in pieces. */
 export function wholeModel(sessions: readonly OnnxSession[], model: OnnxModel, whole: OnnxWhole): SoundModel {
   const most = Math.floor(whole.maxSec * model.sampleRate)
   const overlap = Math.floor(OVERLAP_SEC * model.sampleRate)
-  return async (samples) => {
+  return async (samples, onShare) => {
     const out = new Float32Array(samples.length)
     for (let start = 0; start < samples.length; start += most - overlap) {
+      onShare?.(start / samples.length)
       const piece = samples.subarray(start, start + most)
       const voice = await through(piece, sessions, model, whole)
       for (let i = 0; i < piece.length; i++) {

@@ -3,6 +3,7 @@ import type { Block } from '../block-plan.js'
 import type { JudgedBlock } from '../engine.js'
 import { roomStrength } from '../reverberation/room-strength.js'
 import { FRAME_SAMPLES } from '../rnnoise.js'
+import { type OnShare, stepOf } from '../share.js'
 import { type Evidence, strengthOf } from './evidence.js'
 import type { EvidenceSettings } from './evidence-settings.js'
 import type { FrameGain } from './frame-gain.js'
@@ -14,13 +15,17 @@ import { findRumble, type Rumble } from './rumble.js'
 import { framesOf, HOP_SAMPLES, HOP_SEC, type InputChannel, proposeChanges } from './spectral-change.js'
 
 /** Hears a channel: gives one voice a model, each of the channel's length and in its place. */
-export type Listener = (channel: PreparedChannel) => Promise<readonly Float32Array[]> | readonly Float32Array[]
+export type Listener = (
+  channel: PreparedChannel,
+  onShare?: OnShare,
+) => Promise<readonly Float32Array[]> | readonly Float32Array[]
 
 /**
  * Regenerates a block, for every engine. Models process each channel, and their gain gives the possible change. The
  * sound that they remove decides how much of that change is made. Without evidence of noise, and if music plays under
  * the voice, the samples stay as they are, to the bit.
  *
+ * @param onShare told how much the models have heard, which takes most of the time
  * @returns the block alone
  */
 export async function restoreBlock(
@@ -28,11 +33,12 @@ export async function restoreBlock(
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
+  onShare?: OnShare,
 ): Promise<Float32Array<ArrayBuffer>[]> {
   const { channels, innerStart, innerEnd } = block
   const original = channels.map((channel) => channel.slice(innerStart, innerEnd))
   const prepared = prepare(block, gain)
-  const changes = await findChanges(prepared, settings, gain, listen)
+  const changes = await findChanges(prepared, settings, gain, listen, onShare)
   const isChanged = changes.some(
     ({ wet, rumble }, c) =>
       prepared[c]?.sound !== channels[c] || isAnywhere(wet) || (rumble !== undefined && isAnywhere(rumble.strength)),
@@ -74,9 +80,14 @@ async function findChanges(
   settings: EvidenceSettings,
   gain: FrameGain,
   listen: Listener,
+  onShare?: OnShare,
 ): Promise<ChannelChange[]> {
   const heard: InputChannel[] = []
-  for (const channel of prepared) heard.push({ original: channel.sound, voices: await listen(channel) })
+  for (const [c, channel] of prepared.entries()) {
+    const step = stepOf(onShare, c / prepared.length, (c + 1) / prepared.length)
+    heard.push({ original: channel.sound, voices: await listen(channel, step) })
+    step?.(1)
+  }
   const channels = prepared.map(({ sound }) => sound)
   const frames = framesOf(channels[0]?.length ?? 0)
   const likeness = likenessOf(channels, frames, HOP_SAMPLES, HOP_SEC)

@@ -65,6 +65,7 @@ describe('processFile', () => {
       expect(result.extension).toBe(type)
       expect(seen).toEqual([...seen].sort((a, b) => a - b))
       expect(seen.at(-1)).toBe(100)
+      expect(seen.filter((percent) => percent < 99).length).toBeGreaterThan(SECONDS)
       const media = await probe(output)
       expect(media.container).toBe(type)
       // Containers count a codec's start-up (and MP3 its last frame's padding) in; raw AAC says nothing: ffprobe guesses.
