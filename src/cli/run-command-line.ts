@@ -12,6 +12,14 @@ import { createOutput, type Output } from './output/output.js'
 /** Flags that may precede the command's name. */
 const LEADING_FLAG = /^--(json|progress=.*|config=.*|profile=.*)$/
 
+/** A word that is neither a flag nor a path. */
+const BARE_WORD = /^[a-z]+$/i
+
+const COMMAND_NAMES = COMMANDS.map(({ name }) => name)
+
+/** Words for `--help` and `--version`. */
+const SPOKEN = ['help', 'version']
+
 /**
  * Runs one command and ends the process with its exit code. Reports the end once: as a sentence on stderr and, with
  * `--json`, as exactly one last `result` event.
@@ -43,10 +51,18 @@ async function dispatch(argv: readonly string[], output: Output, interruption: I
   return command.run(args.values, context)
 }
 
-/** `voxmux help run` means `voxmux run --help`, unless a file is named help. */
+/**
+ * `voxmux help run` means `voxmux run --help`, unless a file is named help.
+ *
+ * @throws UsageError `ERR_USAGE` if help is asked for a word that is not a command
+ */
 function spokenFlags(argv: readonly string[]): readonly string[] {
   const [word, ...rest] = argv
-  return word === 'help' && findCommand(rest[0] ?? '') && !existsSync(word) ? [...rest, '--help'] : argv
+  if (word !== 'help' || existsSync(word)) return argv
+  const [asked = ''] = rest
+  if (findCommand(asked)) return [...rest, '--help']
+  if (!BARE_WORD.test(asked)) return argv
+  throw unknownWord(`"${asked}" is not a command.`, 'voxmux help', nearest(asked, COMMAND_NAMES))
 }
 
 /** The first word names a command. Otherwise all words are arguments of `run`. */
@@ -63,12 +79,18 @@ function chooseCommand(argv: readonly string[]): { entry: CommandEntry; rest: re
 
 /** Refuses a bare word that names neither a command nor a file. As an input, it would get the help and the faults of `run`. */
 function refuseUnknownWord(word: string): void {
-  if (!/^[a-z]+$/i.test(word) || existsSync(word)) return
-  const names = COMMANDS.map(({ name }) => name)
-  const guess = nearest(word, names)
-  const hint = guess === undefined ? '' : ` Did you mean \`voxmux ${guess}\`?`
-  throw new UsageError('ERR_USAGE', `"${word}" is neither a command nor a file.${hint}`, {
-    remedies: [`The commands are ${names.join(', ')}. \`voxmux --help\` explains them.`],
+  if (!BARE_WORD.test(word) || existsSync(word)) return
+  throw unknownWord(
+    `"${word}" is neither a command nor a file.`,
+    'voxmux',
+    nearest(word, [...COMMAND_NAMES, ...SPOKEN]),
+  )
+}
+
+function unknownWord(what: string, called: string, guess: string | undefined): UsageError {
+  const hint = guess === undefined ? '' : ` Did you mean \`${called} ${guess}\`?`
+  return new UsageError('ERR_USAGE', `${what}${hint}`, {
+    remedies: [`The commands are ${COMMAND_NAMES.join(', ')}. \`voxmux --help\` explains them.`],
   })
 }
 

@@ -81,6 +81,12 @@ describe('usage errors', () => {
     [['frobnicate'], '"frobnicate" is neither a command nor a file.'],
     [['frobnicate', '--help'], '"frobnicate" is neither a command nor a file.'],
     [['--foo', 'a.mp4'], '--foo is not an option.'],
+    [['--verison'], '--verison is not an option; did you mean `voxmux --version`?'],
+    [['-V'], '-V is not an option; did you mean `voxmux --version`?'],
+    [['-x', 'a.mp4'], '-x is not an option.\n'],
+    [['versoin'], '"versoin" is neither a command nor a file. Did you mean `voxmux version`?'],
+    [['help', 'chek'], '"chek" is not a command. Did you mean `voxmux help check`?'],
+    [['help', 'frobnicate'], '"frobnicate" is not a command.\n'],
     [['presets', 'podcst'], 'The preset "podcst" does not exist; did you mean "podcast"?'],
     [['presets', 'podcast', 'more'], 'Unexpected argument "more".'],
     [['check'], 'Which file? For example: voxmux check clip.mov'],
@@ -100,7 +106,12 @@ describe('usage errors', () => {
     [['run', 'a.mp4', '--segment', '-5-10'], '--segment needs a value. If it is -5-10, write --segment=-5-10.'],
     [['check', 'a.mp4', '--track', 'first'], '--track must be "only", "all", "default"'],
     [['run', 'a.mp4', '--chunk', '1s'], '--chunk must be at least 10 seconds.'],
-    [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst".'],
+    [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst"; did you mean list?'],
+    [
+      ['run', 'a.mp4', '--channels', 'centre'],
+      '--channels takes auto, center, each, downmix, not "centre"; did you mean center?',
+    ],
+    [['presets', 'podcast', '-x'], '-x is not an option.\n'],
   ])('%j', async (args, message) => {
     const run = args[1] === '--jsn' ? voxmux : inProcess
     const people = await run(args)

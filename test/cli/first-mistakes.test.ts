@@ -63,6 +63,11 @@ it('calls a text with the name of a film a text', async () => {
   expect([code, stderr]).toEqual([5, expect.stringContaining('page.mp4 was refused: it is text, not media.')])
 })
 
+it('says why a pattern or a ~ names no file', async () => {
+  expect((await voxmux('*.mkv', '--progress', 'none')).stderr).toContain('→ No file matches this pattern')
+  expect((await voxmux('~/x.mov', '--progress', 'none')).stderr).toContain('→ The shell replaces ~ only at the start')
+})
+
 it('suggests the flag that a word begins or continues', async () => {
   expect((await voxmux('speech.wav', '--out', 'x.wav')).stderr).toContain('did you mean --output?')
   expect((await voxmux('watch', 'in', '--output', 'x')).stderr).toContain('did you mean --out?')

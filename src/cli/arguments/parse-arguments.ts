@@ -15,6 +15,9 @@ import {
 /** Operands that users know by another name than the code. */
 const OPERAND_NAMES: Readonly<Record<string, string>> = { input: 'file', cut: 'timeline' }
 
+/** A flag of voxmux itself, which no command has. */
+const VERSION = 'version'
+
 type ParsedArguments =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'values'; readonly values: ArgumentsCamelCase }
@@ -99,15 +102,19 @@ function sentence(message: string, argv: readonly string[], parser: Argv, name: 
       .join(' ')
   }
   const invalid = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message)
-  if (invalid)
-    return `${isPositional(invalid[1] ?? '', command) ? '' : '--'}${invalid[1]} takes ${invalid[3]?.replaceAll('"', '')}, not ${invalid[2]}.`
+  if (invalid) {
+    const [, option = '', given = '', quoted = ''] = invalid
+    const choices = quoted.replaceAll('"', '')
+    const guess = nearest(given.replaceAll('"', ''), choices.split(', '))
+    return `${isPositional(option, command) ? '' : '--'}${option} takes ${choices}, not ${given}${guess ? `; did you mean ${guess}?` : '.'}`
+  }
   const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
   if (valueless) return `${flag(valueless)} needs a value.${hyphenHint(flag(valueless), argv, parser)}`
   if (/^Not enough non-option arguments/.test(message)) {
     // yargs takes the word after an unknown flag for its value, so the operand seems to be missing.
-    const known = knownFlags(parser)
-    const stray = argv
-      .flatMap((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1] ?? [])
+    const known = Object.keys(optionsOf(parser).key)
+    const stray = beforeDashes(argv)
+      .flatMap((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1] ?? /^-([a-z])$/i.exec(word)?.[1] ?? [])
       .find((name) => !known.includes(name))
     return stray === undefined ? missing(name, command) : unknownFlag(stray, parser)
   }
@@ -130,8 +137,9 @@ function missing(name: string, { positionals, examples: [example] }: Command): s
 
 function unknownFlag(name: string, parser: Argv): string {
   const known = knownFlags(parser)
-  const guess = nearest(name, known) ?? begunBy(name, known)
-  return `${flag(name)} is not an option${guess ? `; did you mean --${guess}?` : '.'}`
+  const guess = name === 'V' ? VERSION : (nearest(name, [...known, VERSION]) ?? begunBy(name, known))
+  const meant = guess === VERSION ? '`voxmux --version`' : `--${guess}`
+  return `${flag(name)} is not an option${guess ? `; did you mean ${meant}?` : '.'}`
 }
 
 /** The shortest flag that the name begins or continues: `--out` for `--output`, or the other way round. */
