@@ -197,6 +197,8 @@ function resultOf(
 /** The receipt comes first: without its folder, it does not keep the next run from this place. */
 async function publishPackage(made: { readonly target: string; readonly receipt: string }, out: string): Promise<void> {
   const receipt = receiptOf(out)
+  // Another run may have put its package there meanwhile: its receipt stays, too.
+  await requireFree(out)
   await rename(made.receipt, receipt)
   try {
     // An empty folder makes room; one that got something meanwhile does not.

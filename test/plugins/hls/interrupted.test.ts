@@ -50,6 +50,16 @@ describe('the place of a new package', () => {
     expect([await readdir(out), existsSync(receipt), await hidden()]).toEqual([['theirs'], false, []])
   })
 
+  it('keeps package and receipt of another run that ends first', async () => {
+    let first: Awaited<ReturnType<typeof regenerateHls>> | undefined
+    const regenerate = async (input: string, output: string) => {
+      await halveVoice(input, output)
+      first ??= await regenerateHls(master, out, { regenerate: halveVoice })
+    }
+    await expect(regenerateHls(master, out, { regenerate })).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
+    expect(JSON.parse(await readFile(receipt, 'utf8'))).toMatchObject({ files: first?.files })
+  })
+
   it.skipIf(NO_STRACE).each(['1', '2'])(
     'is free again after a kill as the result gets name %s of two',
     async (which) => {
