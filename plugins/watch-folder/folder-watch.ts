@@ -10,6 +10,7 @@ import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
 import { FolderEvents } from './candidates/folder-events.js'
 import { PASSED_OVER, type PassedOver, scanFolder } from './candidates/scan-folder.js'
 import type { FolderView } from './daemon-view.js'
+import { restoreAside } from './hooks/restore-aside.js'
 import type { IntakeResult } from './intake/intake.js'
 import { KnownFiles } from './intake/known-files.js'
 import type { SeenFiles } from './intake/seen-files.js'
@@ -158,7 +159,8 @@ export class FolderWatch {
     }
     const { closed } = this.#options
     const { signal } = this.#stop
-    const options = { closed, takes: this.#filter, onPassedOver, onFolder: folders.add.bind(folders), signal }
+    const onAside = (path: string) => this.#restore(path)
+    const options = { closed, takes: this.#filter, onPassedOver, onFolder: folders.add.bind(folders), onAside, signal }
     for await (const { path, facts } of scanFolder(this.folder.path, options)) {
       present.add(path)
       if (!this.#known.has(path, facts)) this.#candidates.see(path, facts, performance.now())
@@ -172,6 +174,16 @@ export class FolderWatch {
     this.#scannedMs = Date.now()
     this.#setScanFault(null)
     this.#lookWakeUp.now()
+  }
+
+  async #restore(path: string): Promise<void> {
+    const { path: root, done } = this.folder
+    try {
+      await restoreAside(root, path, done)
+    } catch (thrown) {
+      const { message } = toVoxmuxError(thrown)
+      this.#say(`aside ${path}`, `${join(root, path)} holds a file that could not get its name back: ${message}`)
+    }
   }
 
   async #recheckLoop(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { REPLACEMENT } from '../../../src/core/undecodable-name.js'
+import { isAside } from '../hooks/moved-aside.js'
 import { type FileFacts, fileFacts, isGone } from './file-facts.js'
 import { isTemporaryName } from './temporary-names.js'
 
@@ -29,6 +30,8 @@ interface ScanOptions {
   readonly onPassedOver?: (path: string, why: PassedOver) => void
   /** Called for each folder within the root that is entered. */
   readonly onFolder?: (path: string) => void
+  /** Called for each folder that a killed process may have left, see `moved-aside.ts`. */
+  readonly onAside?: (path: string) => Promise<void>
   readonly signal?: AbortSignal
 }
 
@@ -53,6 +56,7 @@ export async function* scanFolder(root: string, options: ScanOptions): AsyncGene
     for await (const entry of entriesOf(root, folder, options)) {
       options.signal?.throwIfAborted()
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (entry.isDirectory() && isAside(entry.name)) await options.onAside?.(path)
       if (entry.isDirectory() ? !isOpen(root, path, options) : !options.takes(path)) continue
       const passedOver = whyPassedOver(entry)
       if (passedOver !== null) options.onPassedOver?.(path, passedOver)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
@@ -7,6 +6,7 @@ import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
 import { markerPath } from '../candidates/wholeness.js'
 import { isStill, type ReadFile } from '../intake/taken-file.js'
 import { requireInside } from '../places/require-inside.js'
+import { dropAside, giveBack, setAside } from './moved-aside.js'
 
 /** Names to try, because a file of the same name may be there from before. */
 const MOST_NAMES = 1000
@@ -68,6 +68,15 @@ export async function moveMarker(root: string, path: string, done: string, templ
   if (facts) await moveSource(root, marker, done, facts)
 }
 
+/** True if a file has a name in the folder of moved sources. @param path its own path within its root */
+export async function isMovedTo(done: string, path: string, facts: FileFacts): Promise<boolean> {
+  for (let count = 1; count <= MOST_NAMES; count++) {
+    const there = await fileFacts(join(done, numbered(path, count)))
+    if (there === undefined || isSameFile(facts, there)) return there !== undefined
+  }
+  return false
+}
+
 /**
  * Removes the old name of a file that has another one. Another file that took the name meanwhile keeps it: a program may
  * export over it while the disk writes, and that version was not processed.
@@ -79,17 +88,12 @@ async function dropName(source: string, before: FileFacts): Promise<boolean> {
   if (!found || !isSameFile(before, found)) return true
   if (!isStill(before, found)) return false
   // Another program can take the name until the next call, which therefore removes nothing yet.
-  const aside = join(dirname(source), `.voxmux-${randomUUID()}.moved`)
-  await rename(source, aside)
+  const aside = await setAside(source)
   const facts = await fileFacts(aside)
   const isOld = facts === undefined || (isSameFile(before, facts) && isStill(before, facts))
-  if (!isOld) {
-    await link(aside, source).catch((error: NodeJS.ErrnoException) => {
-      // A still newer version, which replaced this one.
-      if (error.code !== 'EEXIST') throw error
-    })
-  }
-  await rm(aside, { force: true })
+  // If a still newer version has the name, it replaced this one.
+  if (!isOld) await giveBack(aside)
+  await dropAside(aside)
   return isOld || !isSameFile(before, facts)
 }
 
@@ -125,7 +129,8 @@ function isSameFile(a: FileFacts, b: FileFacts): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 
-function numbered(path: string, count: number): string {
+/** The path with a number before its extension, from the second on. */
+export function numbered(path: string, count: number): string {
   if (count === 1) return path
   const ext = extname(path)
   return `${path.slice(0, path.length - ext.length)}~${count}${ext}`
