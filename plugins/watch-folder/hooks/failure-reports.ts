@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { ErrorReport } from '../../../src/core/errors.js'
 import { fitName } from '../../../src/core/fit-name.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import { readPlainFile } from '../../../src/core/read-plain-file.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
 import type { Job } from '../../../src/ledger/index.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
@@ -25,22 +27,42 @@ export interface FailureReport {
   readonly at: string
 }
 
-/** The reports of failed files: `failed/<path of the source>.json`. One disappears when its file succeeds. */
+/**
+ * The reports of failed files: `failed/<path of the source>.json`. One disappears when its file succeeds. If several
+ * watched folders share `failed`, a file whose name has the report of another folder's file gets a hash in its name.
+ */
 export class FailureReports {
   readonly #folder: string
+  readonly #root: string
 
-  constructor(folder: string) {
+  /** @param root the watched folder */
+  constructor(folder: string, root: string) {
     this.#folder = folder
+    this.#root = root
   }
 
-  /** @param path of the source within its folder */
-  pathOf(path: string): string {
-    return join(this.#folder, dirname(path), fitName(basename(path), SUFFIX))
+  /** Path of a file's report. @param path of the source within its folder */
+  async pathOf(path: string): Promise<string> {
+    const [plain, own] = this.#places(path)
+    return (await this.#isOfAnother(plain, path)) ? own : plain
+  }
+
+  #places(path: string): readonly [string, string] {
+    const hash = createHash('sha256').update(join(this.#root, path)).digest('hex').slice(0, 8)
+    const named = (suffix: string) => join(this.#folder, dirname(path), fitName(basename(path), suffix))
+    return [named(SUFFIX), named(`~${hash}${SUFFIX}`)]
+  }
+
+  /** The source of a report of another machine may have another path here. It is not there under that one. */
+  async #isOfAnother(report: string, path: string): Promise<boolean> {
+    const read = await readPlainFile(report).catch(() => null)
+    const source = read && sourceOf(read)
+    return !!source && source !== join(this.#root, path) && (await fileFacts(source).catch(() => null)) !== undefined
   }
 
   /** @returns its path @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it */
   async write(path: string, { error, ...facts }: FailureReport): Promise<string> {
-    const target = this.pathOf(path)
+    const target = await this.pathOf(path)
     await requireInside(this.#folder, dirname(target))
     await makeDurableFolder(dirname(target))
     // The name is unique, because two daemons may report the same file.
@@ -55,15 +77,25 @@ export class FailureReports {
   /** Writes the report of a job that failed before, if its file has none. */
   async restore(path: string, source: string, { id: job, status, error, preset, updatedMs }: Job): Promise<void> {
     if ((status !== 'failed' && status !== 'rejected') || error === null) return
-    if (await fileFacts(this.pathOf(path))) return
+    if (await fileFacts(await this.pathOf(path))) return
     const at = new Date(updatedMs).toISOString()
     await this.write(path, { source, status, error: withRetry(error, job), job, preset: preset ?? '', at })
   }
 
   async remove(path: string): Promise<void> {
-    const target = this.pathOf(path)
-    await requireInside(this.#folder, dirname(target))
-    await rm(target, { force: true })
+    const [plain, own] = this.#places(path)
+    await requireInside(this.#folder, dirname(plain))
+    if (!(await this.#isOfAnother(plain, path))) await rm(plain, { force: true })
+    await rm(own, { force: true })
+  }
+}
+
+function sourceOf(report: Buffer): string | null {
+  try {
+    const { source } = JSON.parse(report.toString()) as { source?: unknown }
+    return typeof source === 'string' ? source : null
+  } catch {
+    return null
   }
 }
 

@@ -84,7 +84,7 @@ export class FolderHooks implements JobHooks {
     const place = this.#placeOf(job)
     if (!place) return
     const { failed, path } = place.folder
-    const reports = new FailureReports(failed)
+    const reports = new FailureReports(failed, path)
     await this.#unlessLinked(job, 'The report was not removed', () => reports.remove(place.taken.path))
     const moved = await this.#unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
     const source = moved ?? join(path, place.taken.path)
@@ -103,7 +103,7 @@ export class FolderHooks implements JobHooks {
     const { id, input: source, preset, status } = job
     const error = withRetry(errorReport(job.error), id)
     const at = new Date().toISOString()
-    const reports = new FailureReports(place.folder.failed)
+    const reports = new FailureReports(place.folder.failed, place.folder.path)
     const report = await this.#unlessLinked(job, 'The failure was not reported', () =>
       reports.write(place.taken.path, { source, status, error, job: id, preset, at }),
     )

@@ -119,7 +119,7 @@ export class Intake {
   async #report(path: string, job: Job): Promise<void> {
     const { path: root, failed } = this.#folder
     try {
-      await new FailureReports(failed).restore(path, join(root, path), job)
+      await new FailureReports(failed, root).restore(path, join(root, path), job)
     } catch (fault) {
       const input = join(root, path)
       this.#context.logger.warn({ job: job.id, input }, `The failure was not reported: ${toVoxmuxError(fault).message}`)

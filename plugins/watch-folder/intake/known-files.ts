@@ -81,7 +81,7 @@ export class KnownFiles {
     if (!job || job.input !== join(folder.path, file.path)) return
     if (isEnded(job.status)) {
       if (job.status === 'failed' || job.status === 'rejected')
-        await new FailureReports(folder.failed).remove(file.path)
+        await new FailureReports(folder.failed, folder.path).remove(file.path)
     } else if (job.holder === null && (await jobs.forget(job.id))) {
       seen.remove(folder.group, [file.path])
       logger.info({ job: job.id, input: job.input }, 'the file is gone, and with it its job')

@@ -126,10 +126,10 @@ describe('FailureReports', () => {
   }
 
   it.each(['a.mov', 'day 1/a.mov', `${'🎬'.repeat(62)}abc.mov`, 'line\nbreak.mov'])('of %j', async (path) => {
-    const reports = new FailureReports(folder.file('failed'))
+    const reports = new FailureReports(folder.file('failed'), '/in')
     await reports.write(path, report)
     await reports.write(path, report)
-    const written = JSON.parse(await readFile(reports.pathOf(path), 'utf8'))
+    const written = JSON.parse(await readFile(await reports.pathOf(path), 'utf8'))
     expect(written).toMatchObject({
       schemaVersion: 1,
       code: 'ERR_UNREADABLE',
@@ -142,12 +142,36 @@ describe('FailureReports', () => {
     expect(left.filter((entry) => entry.isFile())).toEqual([])
   })
 
+  it('of two watched folders that share a folder for them leave each other alone', async () => {
+    const [one, two] = ['one', 'two'].map((name) => folder.file(name)) as [string, string]
+    const of = (root: string) => new FailureReports(folder.file('failed'), root)
+    const sources = async (): Promise<readonly string[]> => {
+      const names = await readdir(folder.file('failed'))
+      const texts = await Promise.all(names.map((name) => readFile(folder.file(`failed/${name}`), 'utf8')))
+      return texts.map((text) => (JSON.parse(text) as { source: string }).source).sort()
+    }
+    const sourceIn = (root: string) => join(root, 'a.mov')
+    for (const root of [one, two]) {
+      await mkdir(root)
+      await writeFile(sourceIn(root), '')
+    }
+    await of(one).write('a.mov', { ...report, source: sourceIn(one) })
+    await of(two).remove('a.mov')
+    expect(await sources()).toEqual([sourceIn(one)])
+    for (const _ of ['first', 'again']) await of(two).write('a.mov', { ...report, source: sourceIn(two) })
+    expect(await sources()).toEqual([sourceIn(one), sourceIn(two)])
+    await of(one).remove('a.mov')
+    expect(await sources()).toEqual([sourceIn(two)])
+    await of(two).remove('a.mov')
+    expect(await sources()).toEqual([])
+  })
+
   it('writes and removes nothing behind a symlink out of its folder', async () => {
     await mkdir(folder.file('failed'))
     await mkdir(folder.file('elsewhere'))
     await writeFile(folder.file('elsewhere/a.mov.json'), 'theirs')
     await symlink('../elsewhere', folder.file('failed/day 1'))
-    const reports = new FailureReports(folder.file('failed'))
+    const reports = new FailureReports(folder.file('failed'), '/in')
     await expect(reports.write('day 1/a.mov', report)).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
     await expect(reports.remove('day 1/a.mov')).rejects.toMatchObject({ code: 'ERR_WATCH_FOLDER' })
     expect(await readFile(folder.file('elsewhere/a.mov.json'), 'utf8')).toBe('theirs')
