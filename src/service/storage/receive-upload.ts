@@ -118,14 +118,21 @@ function untilGone(response: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** Reads the ids of `<Latest>`, `<Uncommitted>` and `<Committed>` in order; ignores the rest of the XML. */
+/** An entry of a block list. */
+const ENTRY = /<(Latest|Uncommitted|Committed)>\s*([A-Za-z0-9+/=_-]+)\s*<\/\1>/g
+/** A block list without its entries, with single spaces. */
+const EMPTY_LIST = /^ ?(<\?xml [^<>]*\?> ?)?<BlockList> ?<\/BlockList> ?$|^ ?(<\?xml [^<>]*\?> ?)?<BlockList ?\/> ?$/
+
+/**
+ * Reads the ids of `<Latest>`, `<Uncommitted>` and `<Committed>` in order. Refuses all other XML: an entry that is not
+ * understood would be missing in the file.
+ */
 async function readBlockList(request: IncomingMessage, sizeBytes: number): Promise<string[]> {
   if (sizeBytes > MAX_BLOCK_LIST_BYTES) throw new StorageFault('RequestBodyTooLarge')
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const xml = Buffer.concat(chunks).toString('utf8')
-  if (!/<BlockList\b/.test(xml)) throw new StorageFault('InvalidXmlDocument')
-  return [...xml.matchAll(/<(Latest|Uncommitted|Committed)>\s*([A-Za-z0-9+/=_-]+)\s*<\/\1>/g)].map(
-    ([, , id = '']) => id,
-  )
+  // A byte order mark counts as a space.
+  if (!EMPTY_LIST.test(xml.replace(ENTRY, ' ').replace(/\s+/g, ' '))) throw new StorageFault('InvalidXmlDocument')
+  return [...xml.matchAll(ENTRY)].map(([, , id = '']) => id)
 }
