@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
 import * as openid from 'openid-client'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -68,5 +69,28 @@ describe('an outside identity provider', () => {
     expect(await answers(await tokenOf(issuer, 'one', 'regenerate', 'urn:elsewhere'))).toBe(401)
     expect(await answers(await tokenOf(await outsideProvider(), 'one', 'regenerate'))).toBe(401)
     expect(await answers('no.token.atall')).toBe(401)
+  })
+
+  it('may have a clock that is a little ahead or behind', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const server = createServer(async (_request, response) =>
+      response.end(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'a', alg: 'ES256' }] })),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const service = await withService({
+      settings: { identity: { outside: { issuer, audience: AUDIENCE, jwksUrl: issuer } } },
+    })
+    const answered = async (fromSec: number, toSec: number) => {
+      const nowSec = Math.floor(Date.now() / 1000)
+      const claims = { iss: issuer, aud: AUDIENCE, sub: 'one', nbf: nowSec + fromSec, exp: nowSec + toSec }
+      const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'a' }).sign(privateKey)
+      return (await (await apiClient(service, token)).post('getFilesStatus', { fileIds: ['a'] })).status
+    }
+    expect(await answered(30, 3600)).toBe(200)
+    expect(await answered(-3600, -30)).toBe(200)
+    expect(await answered(600, 3600)).toBe(401)
+    expect(await answered(-3600, -600)).toBe(401)
   })
 })

@@ -8,6 +8,9 @@ import type { SigningKeys } from './signing-keys.js'
 /** Claim with the creation time of the key's secret. `iat` counts seconds, perhaps on another node's clock. */
 const SECRET_TIME_CLAIM = 'secret_ms'
 
+/** A token is valid some minutes before its issue: the clock of another node may be behind. */
+const NOT_BEFORE = '5 minutes ago'
+
 /** A refused token. The fault `scope` gets a 403, all others a 401. */
 export class TokenRefused extends Error {
   constructor(
@@ -36,7 +39,7 @@ export class AccessTokens {
       .setAudience(this.identity.audience)
       .setSubject(key.userId)
       .setIssuedAt()
-      .setNotBefore('0 s')
+      .setNotBefore(NOT_BEFORE)
       .setJti(crypto.randomUUID())
       .setExpirationTime(`${LIMITS.accessTokenLifetimeSec} s`)
       .sign(privateKey)

@@ -3,6 +3,9 @@ import { TransientError } from '../../core/errors.js'
 import type { OutsideIdentity } from '../service-settings.js'
 import { TokenRefused, tokenFault } from './access-tokens.js'
 
+/** How far the clock of the provider may differ. */
+const CLOCK_TOLERANCE_SEC = 60
+
 /**
  * Checks the tokens of an external identity provider: issuer, audience, signature, expiry, scope.
  *
@@ -21,7 +24,8 @@ export function outsideTokens({
 
   async function signed(token: string): Promise<JWTPayload> {
     try {
-      return (await jwtVerify(token, keySet, { issuer, audience, algorithms, requiredClaims: ['exp'] })).payload
+      const wanted = { issuer, audience, algorithms, requiredClaims: ['exp'], clockTolerance: CLOCK_TOLERANCE_SEC }
+      return (await jwtVerify(token, keySet, wanted)).payload
     } catch (error) {
       const refused = error instanceof errors.JOSEError && !unreachable(error)
       if (refused) throw new TokenRefused('token', tokenFault(error))
