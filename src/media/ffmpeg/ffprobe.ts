@@ -1,18 +1,22 @@
 import type { z } from 'zod'
-import { JobFailedError } from '../../core/errors.js'
+import { JobFailedError, type PrecheckError } from '../../core/errors.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { findFfprobe } from './binaries.js'
 import { startChild } from './child-process.js'
-import { ffmpegFailure } from './ffmpeg-failure.js'
+import { ffmpegFailure, unreadable } from './ffmpeg-failure.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
+import { processorSec } from './processor-time.js'
 
 /** Any sane file's table is far smaller. A crafted one must not fill the memory. */
 const MAX_JSON_CHARS = 64 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 120_000
+const LOOK_EVERY_MS = 250
 
 interface FfprobeOptions {
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
+  /** Processor time after which the file counts as unreadable; no limit by default. */
+  readonly mostProcessorSec?: number | undefined
 }
 
 /**
@@ -25,10 +29,10 @@ export async function ffprobe<T>(
   path: string,
   args: readonly string[],
   schema: z.ZodType<T>,
-  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions = {},
+  options: FfprobeOptions = {},
 ): Promise<T> {
   const chunks: string[] = []
-  await ffprobeText(path, ['-print_format', 'json', ...args], (text) => chunks.push(text), { signal, timeoutMs })
+  await ffprobeText(path, ['-print_format', 'json', ...args], (text) => chunks.push(text), options)
   let json: unknown
   try {
     json = JSON.parse(chunks.join(''))
@@ -93,6 +97,7 @@ async function ffprobeText(
   {
     signal,
     timeoutMs = DEFAULT_TIMEOUT_MS,
+    mostProcessorSec = Number.POSITIVE_INFINITY,
     maxChars = MAX_JSON_CHARS,
   }: FfprobeOptions & { readonly maxChars?: number },
 ): Promise<void> {
@@ -111,6 +116,23 @@ async function ffprobeText(
     if (chars > maxChars) child.stop()
     else onText(text)
   })
-  const end = await child.ended
+  let hasOverworked = false
+  const look = setInterval(() => {
+    if ((processorSec(child.process.pid ?? 0) ?? 0) < mostProcessorSec) return
+    hasOverworked = true
+    child.stop()
+  }, LOOK_EVERY_MS)
+  const end = await child.ended.finally(() => clearInterval(look))
+  if (hasOverworked) throw overworked(path, mostProcessorSec)
   if (end.exitCode !== 0) throw ffmpegFailure(end, path)
+}
+
+function overworked(path: string, limitSec: number): PrecheckError {
+  return unreadable(`ffprobe cannot read ${path} in ${Math.round(limitSec)} s of processor time`, {
+    input: path,
+    remedies: [
+      'Remove most of its tags and chapters with a tag editor, then run again.',
+      'If it has few of them, export the file again.',
+    ],
+  })
 }

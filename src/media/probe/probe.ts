@@ -62,7 +62,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
   ]
   const { answer, readOptions } = await blamingFile(path, signal, () =>
-    probeAnswer(absolute, plainOptions, signal),
+    probeAnswer(absolute, plainOptions, { sizeBytes, signal }),
   ).catch((error: unknown) => {
     throw isUnreadable(error) && isText(head) ? notMedia(path) : error
   })
