@@ -1,4 +1,4 @@
-import { readFloat, readHead, readUint } from '../../../probe/ebml.js'
+import { type Head, readFloat, readHead, readUint } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { ID, MASTERS } from './ids.js'
 import { makeHead } from './make-ebml.js'
@@ -15,6 +15,42 @@ export interface Element {
   readonly body: Buffer
   /** Empty for an element that is not a master, and for masters whose children voxmux does not read. */
   readonly children: readonly Element[]
+}
+
+const NO_ELEMENTS: readonly Element[] = []
+
+/** An element in the bytes that were read. A file may have a million, so each keeps numbers and no buffers. */
+class ReadElement implements Element {
+  readonly id: number
+  readonly children: readonly Element[]
+  readonly sizeWidth: number
+  readonly #source: Source
+  readonly #at: number
+  readonly #headBytes: number
+  readonly #length: number
+
+  constructor(source: Source, at: number, { id, headBytes, length, sizeWidth }: Head, children: readonly Element[]) {
+    this.id = id
+    this.children = children
+    this.sizeWidth = sizeWidth
+    this.#source = source
+    this.#at = at
+    this.#headBytes = headBytes
+    this.#length = length ?? 0
+  }
+
+  get start(): number {
+    return this.#source.start + this.#at
+  }
+
+  get bytes(): Buffer {
+    return this.#source.bytes.subarray(this.#at, this.#at + this.#headBytes + this.#length)
+  }
+
+  get body(): Buffer {
+    const bodyAt = this.#at + this.#headBytes
+    return this.#source.bytes.subarray(bodyAt, bodyAt + this.#length)
+  }
 }
 
 /** Tags may hold tags without end; no program writes more than a few levels. */
@@ -35,21 +71,33 @@ export class ElementCount {
 }
 
 /** Parses elements in memory. @param start of `bytes` in the file @throws MalformedFile */
-export function parseElements(bytes: Buffer, start: number, count: ElementCount, depth = 0): readonly Element[] {
-  if (depth > DEEPEST) throw new MalformedFile(`elements are nested too deeply at byte ${start}`)
+export function parseElements(bytes: Buffer, start: number, count: ElementCount): readonly Element[] {
+  return elementsBetween({ bytes, start, count }, 0, bytes.length, 0)
+}
+
+interface Source {
+  readonly bytes: Buffer
+  /** Place of the bytes in the file. */
+  readonly start: number
+  readonly count: ElementCount
+}
+
+function elementsBetween(source: Source, from: number, to: number, depth: number): readonly Element[] {
+  const { bytes, start, count } = source
+  if (depth > DEEPEST) throw new MalformedFile(`elements are nested too deeply at byte ${start + from}`)
+  if (from === to) return NO_ELEMENTS
   const elements: Element[] = []
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = from; at < to; ) {
     const head = readHead(bytes, at)
-    if (!head || head.length === null || at + head.headBytes + head.length > bytes.length) {
+    if (!head || head.length === null || at + head.headBytes + head.length > to) {
       throw new MalformedFile(`no element fits at byte ${start + at}`)
     }
     count.take(start + at)
-    const { id, headBytes, length, sizeWidth } = head
-    const own = bytes.subarray(at, at + headBytes + length)
-    const body = own.subarray(headBytes)
-    const children = MASTERS.has(id) ? parseElements(body, start + at + headBytes, count, depth + 1) : []
-    elements.push({ id, start: start + at, sizeWidth, bytes: own, body, children })
-    at += own.length
+    const bodyAt = at + head.headBytes
+    const end = bodyAt + head.length
+    const children = MASTERS.has(head.id) ? elementsBetween(source, bodyAt, end, depth + 1) : NO_ELEMENTS
+    elements.push(new ReadElement(source, at, head, children))
+    at = end
   }
   return elements
 }
