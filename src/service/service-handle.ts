@@ -50,8 +50,6 @@ export interface RunningService {
   readonly serviceId: string
   /** Creates a key of the local account. It is valid as long as this node runs. */
   createKey(name: string): Promise<ServiceCredentials>
-  /** Exempts a webhook receiver of this process from the address guard. `origin`: `http://127.0.0.1:PORT`. */
-  trustReceiver(origin: string): void
   /** Calls the listener for every file that ends on this node, so that a caller in the same process need not poll. */
   onFileEnd(listener: (fileId: string) => void): void
   /** Calls the listener when this node cannot go on with its files because its disk is full or fails. */

@@ -103,6 +103,5 @@ async function startNode(
     createKey: ownKeys.create,
     onFileEnd: (listener) => life.onEnd(listener),
     onDiskFault,
-    trustReceiver: (origin) => sender.trustReceiver(origin),
   }
 }

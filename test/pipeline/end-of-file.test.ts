@@ -5,7 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../src/config/index.js'
 import { openPipeline } from '../../src/pipeline/job/open-pipeline.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
-import { type FileEngine, openPortal, type RunningService, startService } from '../../src/service/index.js'
+import {
+  type FileEngine,
+  openPortal,
+  type RunningService,
+  type ServiceOptions,
+  startService,
+} from '../../src/service/index.js'
 import { fixture } from '../helpers/job-bench.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { freePort } from '../helpers/system/free-port.js'
@@ -28,7 +34,9 @@ afterEach(async () => {
 })
 
 /** A service whose engine works on no file before it is released. */
-async function heldService(): Promise<{ service: RunningService; release: () => void }> {
+async function heldService(
+  options: Partial<ServiceOptions> = {},
+): Promise<{ service: RunningService; release: () => void }> {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -40,7 +48,7 @@ async function heldService(): Promise<{ service: RunningService; release: () => 
       return { extension: 'flac' }
     },
   })
-  const service = await startService({ dataDir: folder.file('service'), engine })
+  const service = await startService({ ...options, dataDir: folder.file('service'), engine })
   return { service, release }
 }
 
@@ -78,10 +86,9 @@ async function runReleasedByFirstAnswer(pipeline: Awaited<ReturnType<typeof open
 
 describe('a run hears of the end of its file', () => {
   it('by a webhook of a remote service, with the secret of its own start', async () => {
-    const { service, release } = await heldService()
+    const { service, release } = await heldService({ allowPrivateUrls: true })
     ended.push(() => service.close())
     const listen = `127.0.0.1:${await freePort()}`
-    service.trustReceiver(`http://${listen}`)
     const portal = await openPortal({ dataDir: folder.file('service') })
     ended.push(() => portal.close())
     const target = { url: `http://${listen}/`, method: 'POST', secretPosition: 'header', secret: 'another' } as const

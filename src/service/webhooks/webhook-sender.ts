@@ -25,7 +25,6 @@ export class WebhookSender {
   private readonly owner = newLeaseOwner()
   private readonly stopping = new AbortController()
   private readonly underWay = new Set<Promise<void>>()
-  private readonly trusted = new Set<string>()
   private timer: NodeJS.Timeout | undefined
   private claiming: Promise<void> | undefined
   private wanted = false
@@ -34,11 +33,6 @@ export class WebhookSender {
 
   start(): void {
     this.timer = setInterval(() => this.sendDue(), this.options.settings.pollMs)
-  }
-
-  /** Exempts a receiver of this process from the address guard. @param origin `http://127.0.0.1:PORT` */
-  trustReceiver(origin: string): void {
-    this.trusted.add(new URL(origin).origin)
   }
 
   /** Claims no more events and releases those in delivery. */
@@ -116,7 +110,7 @@ export class WebhookSender {
       const answer = await withTimeLimit(settings.timeoutMs, this.stopping.signal, (signal) =>
         guardedRequest(request.url, {
           ...request,
-          allowPrivate: allowPrivateUrls || this.trusted.has(request.url.origin),
+          allowPrivate: allowPrivateUrls,
           idleTimeoutMs: settings.timeoutMs,
           signal,
         }),
