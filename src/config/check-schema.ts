@@ -13,7 +13,10 @@ import { schemaKeys } from './schema-keys.js'
 export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, source: string): z.infer<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const problems = result.error.issues.flatMap((issue) => describeIssue(schema, issue, value, dotted(issue.path)))
+  const problems = result.error.issues.flatMap((issue) => {
+    const [problem = '', ...more] = describeIssue(schema, issue, value, dotted(issue.path))
+    return [issue.code === 'invalid_type' && issue.path.length === 0 ? `it ${problem}` : problem, ...more]
+  })
   const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
   throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
     remedies: ['See docs/configuration.md for all keys and values, and docs/service.md for those of the service.'],
@@ -36,9 +39,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknow
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownKey(schema, path === '' ? key : `${path}.${key}`))
     case 'invalid_type':
-      return [
-        `${where}${valueAt(value, issue.path) === undefined ? 'is missing' : `must be ${article(issue.expected)}`}`,
-      ]
+      return [`${where}${valueAt(value, issue.path) === undefined ? 'is missing' : `must be ${kind(issue)}`}`]
     case 'invalid_value':
       return [`${where}must be one of ${issue.values.map((allowed) => JSON.stringify(allowed)).join(', ')}`]
     case 'too_small':
@@ -83,6 +84,14 @@ function lastName(path: string): string {
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
 }
+
+/** The kind of value that a key takes. The end of its name gives the unit, and `"10s"` is a common mistake. */
+function kind({ expected, path }: z.core.$ZodIssueInvalidType): string {
+  const suffix = expected === 'number' ? /(?:Sec|Ms|Bytes)$/.exec(String(path.at(-1)))?.[0] : undefined
+  return suffix === undefined ? article(expected) : `a number of ${UNITS[suffix]}`
+}
+
+const UNITS: Readonly<Record<string, string>> = { Sec: 'seconds', Ms: 'milliseconds', Bytes: 'bytes' }
 
 function article(expected: string): string {
   const names: Readonly<Record<string, string>> = {

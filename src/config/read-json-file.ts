@@ -17,6 +17,12 @@ export async function readJsonFile(path: string): Promise<unknown> {
 /** Parses JSON that a user wrote. `source` is named in the message. */
 export function parseJson(text: string, source: string): unknown {
   const json = text.replace(/^\uFEFF/, '')
+  if (json.trim() === '') {
+    throw new UsageError('ERR_CONFIG_SYNTAX', `${source} is not valid JSON: it is empty.`, {
+      input: source,
+      remedies: ['Write an object into it, at least {}, or remove it.'],
+    })
+  }
   try {
     return JSON.parse(json)
   } catch (cause) {

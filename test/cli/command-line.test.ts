@@ -104,6 +104,8 @@ describe('usage errors', () => {
     [['run', 'a.mp4', '-o', '--force'], '-o needs a value.\n'],
     [['run', 'a.mp4', '-o', '-x.wav'], '-o needs a value. If it is -x.wav, write -o=-x.wav.'],
     [['run', 'a.mp4', '--segment', '-5-10'], '--segment needs a value. If it is -5-10, write --segment=-5-10.'],
+    [['portal', 'keys'], '`portal keys` needs an action: create, list, regenerate, revoke or rotate.'],
+    [['portal', 'account'], '`portal account` needs an action: create.'],
     [['check', 'a.mp4', '--track', 'first'], '--track must be "only", "all", "default"'],
     [['run', 'a.mp4', '--chunk', '1s'], '--chunk must be at least 10 seconds.'],
     [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst"; did you mean list?'],

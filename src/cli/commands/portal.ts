@@ -80,7 +80,7 @@ export const command = defineCommand({
   run: async (args, { cwd, env, output, signal }) => {
     const words = ALONE.has(args.topic) ? args.topic : [args.topic, args.action].filter(Boolean).join(' ')
     const act = ACTIONS[words]
-    if (!act) throw unknownAction(words)
+    if (!act) throw args.action === undefined ? actionMissing(args.topic) : unknownAction(words)
     const store = sharedStore(args, env)
     const place = store === undefined ? { dataDir: await folderOf(args, { cwd, env }) } : { store }
     const portal = await openPortal(place)
@@ -118,6 +118,18 @@ async function servePage({ portal, output, port, signal }: PortalRequest): Promi
   } finally {
     await page.close()
   }
+}
+
+/** Names the actions of a topic that was given alone. */
+function actionMissing(topic: string): UsageError {
+  const actions = Object.keys(ACTIONS).flatMap((name) =>
+    name.startsWith(`${topic} `) ? [name.slice(topic.length + 1)] : [],
+  )
+  if (actions.length === 0) return unknownAction(topic)
+  const listed = actions.join(', ').replace(/, ([^,]+)$/, ' or $1')
+  return new UsageError('ERR_USAGE', `\`portal ${topic}\` needs an action: ${listed}.`, {
+    remedies: ['`voxmux portal --help` shows examples. `voxmux portal show` lists keys, credits and webhooks.'],
+  })
 }
 
 function unknownAction(words: string): UsageError {
