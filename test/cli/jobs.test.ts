@@ -66,3 +66,27 @@ it('lists any number of jobs, newest first, under one heading', async () => {
   expect(await list('--limit', '501')).toHaveLength(502)
   expect(await list('--limit', '500', '--status', 'queued')).toHaveLength(501)
 })
+
+it('lists the jobs of every state that is named, and says if there are more than the limit', async () => {
+  const workshop = openWorkshop()
+  const file = join(workshop.dir, 'ledger.sqlite')
+  const { jobs, close } = await openLedger(file)
+  onTestFinished(async () => {
+    await close()
+    workshop.remove()
+  })
+  await jobs.enqueueAll(['failed', 'rejected', 'waits'].map((key) => request(key, { input: `/in/${key}.wav` })))
+  for (const status of ['failed', 'rejected'] as const)
+    await jobs.fail((await claimed(jobs, status)).lease, { status, error: report })
+  const list = (...args: string[]) =>
+    runCliInProcess(['jobs', 'list', '--ledger', file, ...args], { cwd: workshop.dir, env: workshop.env })
+  const inputs = (stdout: string) => [...stdout.matchAll(/\/in\/(\w+)\.wav/g)].map(([, name]) => name)
+
+  const both = await list('--status', 'failed', '--status', 'rejected')
+  expect(inputs(both.stdout).sort()).toEqual(['failed', 'rejected'])
+  expect(both.stderr).toBe('')
+  expect(inputs((await list('--status', 'failed')).stdout)).toEqual(['failed'])
+  expect((await list('--status', 'broken')).stderr).toContain('--status takes queued, working')
+  expect((await list('--limit', '2')).stderr).toContain('These are the newest 2. To see more, use --limit.')
+  expect((await list('--limit', '3')).stderr).toBe('')
+})

@@ -19,3 +19,7 @@ export const oneOf = <const Choices extends readonly string[]>(choices: Choices,
 /** A flag that may be given several times. */
 export const list = (describe: string, group?: string) =>
   ({ type: 'array', string: true, requiresArg: true, describe, group }) as const
+
+/** A flag that takes one of some values, and may be given several times. */
+export const someOf = <const Choices extends readonly string[]>(choices: Choices, describe: string, group?: string) =>
+  ({ choices, array: true, requiresArg: true, describe, group }) as const

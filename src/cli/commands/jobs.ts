@@ -8,7 +8,7 @@ import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { queuedRecordOf, shownJob } from '../../pipeline/queue/queued-file.js'
 import { jobHeld, notQueued, retryJob } from '../../pipeline/queue/retry-job.js'
 import { isWebAddress, shownInput } from '../../pipeline/web-address.js'
-import { number, oneOf, text } from '../arguments/option.js'
+import { number, someOf, text } from '../arguments/option.js'
 import { flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { jobSettingsOf } from '../job-settings-of.js'
@@ -29,7 +29,7 @@ type JobAction = 'show' | 'retry' | 'forget'
 export const command = defineCommand({
   positionals: '<action> [job..]',
   examples: [
-    ['list --status failed', 'list the newest failed jobs'],
+    ['list --status failed --status rejected', 'list the newest jobs that failed or were refused'],
     ['show clip.mov', 'show the newest job of this input; --json prints its whole state'],
     ['retry 01JD…', 'queue a job again; a worker or its watch folder processes it'],
     ['retry clip.mov --force', 'process it again and replace its output'],
@@ -43,7 +43,7 @@ export const command = defineCommand({
         .positional('action', { choices: ACTIONS, demandOption: true, describe: 'Action' })
         .positional('job', { type: 'string', array: true, describe: 'Job ids or input paths; export, import: a file' }),
       {
-        status: oneOf(JOB_STATUSES, 'list: only jobs in this state (repeatable)'),
+        status: someOf(JOB_STATUSES, 'list: only jobs in this state (repeatable)'),
         group: text('list: only this group, such as a watched folder'),
         force: {
           type: 'boolean',
@@ -76,14 +76,21 @@ export const command = defineCommand({
   },
 })
 
+/** The jobs to list: those of any state and group if none is named. */
+interface ListedJobs {
+  readonly status?: readonly JobStatus[] | undefined
+  readonly group?: string | undefined
+  readonly limit: number
+}
+
 async function list(
   jobs: JobStore,
-  { status, group, limit }: { status?: JobStatus | undefined; group?: string | undefined; limit: number },
+  { status: statuses, group, limit }: ListedJobs,
   { output }: CommandContext,
 ): Promise<ExitCode> {
-  const statuses = status && [status]
   let shown = 0
-  for (let before: string | undefined; shown < limit; ) {
+  let before: string | undefined
+  while (shown < limit) {
     const page = await jobs.list({ statuses, group, before, limit: Math.min(PAGE, limit - shown) })
     for (const job of page) output.event(jobEvent(job))
     if (page.length > 0) output.print((shown === 0 ? jobTable : jobLines)(page, Date.now()))
@@ -92,6 +99,9 @@ async function list(
     before = page.at(-1)?.id
     if (page.length < PAGE) break
   }
+  const isFull = shown > 0 && shown === limit
+  if (isFull && (await jobs.list({ statuses, group, before, limit: 1 })).length > 0)
+    output.note(`These are the newest ${limit}. To see more, use --limit.`)
   for (const pause of await jobs.pauses())
     output.note(`${pause.group === null ? 'All jobs are' : `${pause.group} is`} paused: ${pause.reason}`)
   if (shown === 0) output.note('No jobs match.')
