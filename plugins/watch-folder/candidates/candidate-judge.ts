@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type PQueue from 'p-queue'
 import { toVoxmuxError, type VoxmuxError } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
-import { readReceipt } from '../../../src/pipeline/output/receipt.js'
-import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
+import { likelyReceipt } from '../../../src/pipeline/output/existing-output.js'
 import type { Intake, IntakeResult } from '../intake/intake.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import type { Candidate, Settling } from './candidates.js'
@@ -82,7 +81,8 @@ export class CandidateJudge {
     const { folder, writers, intake, signal } = this.#options
     const { path, settling } = candidate
     signal.throwIfAborted()
-    if (await isOwnOutput(join(folder.path, path), settling.facts.sizeBytes)) return { outcome: 'output' }
+    // Taken as a source, every finished file would be paid for a second time.
+    if (await likelyReceipt(join(folder.path, path), signal)) return { outcome: 'output' }
     const wholeness = await judgeWholeness({
       ...{ path: join(folder.path, path), facts: settling.facts, patienceMs: folder.patienceMs, signal },
       unchangedMs: performance.now() - settling.unchangedSinceMs,
@@ -120,16 +120,4 @@ export class CandidateJudge {
     const by = writer ? { pid: writer.pid, command: writer.command } : {}
     logger.info({ input: join(folder.path, candidate.path), why, ...by }, WAITS[why])
   }
-}
-
-/**
- * True if a file in a watched folder is an output of voxmux, by the receipt beside it. Taken as a source, every finished
- * file would be paid for a second time.
- *
- * @param path absolute
- */
-async function isOwnOutput(path: string, sizeBytes: number): Promise<boolean> {
-  const receipt = await readReceipt(receiptPath(path))
-  // A file of another size is a newer one under an old name.
-  return receipt?.output.sizeBytes === sizeBytes
 }

@@ -20,7 +20,7 @@ import { takenData, takenFileOf } from './taken-file.js'
  *
  * `later`: it changed, or a worker runs its job or that of its older version. Ask again.
  *
- * `output`: it is an output of voxmux, see `isOwnOutput`.
+ * `output`: it is an output of voxmux, see `likelyReceipt`.
  */
 export type IntakeResult =
   | { readonly outcome: 'queued' | 'known'; readonly job: Job; readonly seen: SeenFile }

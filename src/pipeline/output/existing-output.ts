@@ -75,11 +75,17 @@ export async function ownReceipt(input: string, signal?: AbortSignal): Promise<R
   return receipt && (await hasBytes(input, receipt.output, signal)) ? receipt : undefined
 }
 
-/** The receipt beside a file of the size of its output. A cheap {@link ownReceipt}, which reads nothing of the file. */
-export async function likelyReceipt(output: string): Promise<Receipt | undefined> {
-  const receipt = await readReceipt(receiptPath(output))
-  const found = receipt && (await stat(output).catch(() => undefined))
-  return found?.size === receipt?.output.sizeBytes ? receipt : undefined
+/**
+ * A cheap {@link ownReceipt}. It reads the file only if that has the size of the output, but has changed since its
+ * receipt was written. The system sets the time of that change, so no copy or edit can hide it.
+ */
+export async function likelyReceipt(output: string, signal?: AbortSignal): Promise<Receipt | undefined> {
+  const path = receiptPath(output)
+  const receipt = await readReceipt(path)
+  const [found, beside] = await Promise.all([output, path].map((one) => stat(one).catch(() => undefined)))
+  if (!receipt || !found || !beside || found.size !== receipt.output.sizeBytes) return undefined
+  const isUntouched = found.ctimeMs <= beside.ctimeMs
+  return isUntouched || (await hasBytes(output, receipt.output, signal)) ? receipt : undefined
 }
 
 /**

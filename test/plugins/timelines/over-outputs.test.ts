@@ -62,6 +62,20 @@ it('a regenerated file in another folder is added to there, also if the new time
   expect(await readdir(bench.folder.path)).not.toContain('speech.regen.wav')
 })
 
+it('a regenerated file that a person has edited since is a file of its own, also with the same length', async () => {
+  await bench.take('speech.wav')
+  const [cut, second] = [bench.folder.file('cut.otio'), bench.folder.file('second.otio')]
+  await writeFile(cut, cutOf(['speech.wav', 24_000, 24_000]))
+  await regenerate(cut)
+  const edited = bench.folder.file('speech.regen.wav')
+  const bytes = await readFile(edited)
+  await writeFile(edited, bytes.fill(1, bytes.length - 1000))
+  await writeFile(second, cutOf([edited, 24_000, 72_000]))
+  const { plan } = await regenerate(second)
+  expect(plan.sources.map(({ media }) => media.path)).toEqual([edited])
+  expect((await readFile(edited)).equals(bytes)).toBe(true)
+})
+
 it('clips of an output whose original is gone stay as they are, with a note', async () => {
   const speech = await bench.take('speech.wav')
   await bench.take('field-recorder.wav')

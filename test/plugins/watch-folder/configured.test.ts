@@ -1,5 +1,14 @@
 import { createHash, createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { basename, dirname, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -61,6 +70,21 @@ describe('voxmux watch, as it is configured', () => {
     expect([bench.names('second'), bench.server.charges]).toEqual([[], 1])
     expect(await once({ 'first/out': { out: bench.file('second') } })).toMatch(/out\/a\.wav is passed over/)
     expect([bench.names('second'), bench.server.charges]).toEqual([[], 1])
+  })
+
+  it('takes a file of a person that has the name and the size of an output', async () => {
+    const once = (folders: Parameters<typeof configure>[0]) => bench.watchConfigured(configure(folders), '--once').ended
+    mkdirSync(bench.file('first'))
+    writeFileSync(bench.file('first/a.wav'), tinyWave(1))
+    await once({ first: {} })
+    // Restored from a back-up, it is as old as it was there.
+    const output = bench.file('first/out/a.wav')
+    writeFileSync(bench.file('other.wav'), tinyWave(2))
+    expect(statSync(bench.file('other.wav')).size).toBe(statSync(output).size)
+    utimesSync(bench.file('other.wav'), 1, 1)
+    renameSync(bench.file('other.wav'), output)
+    await once({ 'first/out': { out: bench.file('second') } })
+    expect([bench.names('second'), bench.server.charges]).toEqual([['a.wav', 'a.wav.voxmux.json'], 2])
   })
 
   it('moves the source that was read, touched meanwhile or not, and never a newer version', {
