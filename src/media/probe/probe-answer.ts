@@ -16,8 +16,8 @@ const LEAST_LIMIT_SEC = 5
 const BYTES_PER_SEC = 2 ** 20
 
 /**
- * Limit for one list. ffmpeg compares each tag with all others, and it does so in every command: 10,000 take it a quarter
- * of a second, and 150,000 minutes.
+ * Limit for one list. ffmpeg compares each tag with all others, in every command. 10,000 take a quarter of a second, and
+ * 150,000 minutes.
  */
 const MOST_TAGS = 10_000
 

@@ -42,6 +42,17 @@ const CARRIED: readonly RegExp[] = [
   /^PID \d+ \((PAT|SDT|PMT|padding|clock|stream)\)$/,
 ]
 
+/** Structures that ffmpeg replaces by others, with the reason why that is a loss. */
+const REPLACED: ReadonlyMap<string, string> = new Map([
+  [
+    'RIFF/AVI/hdrl/strl/strh (iavs)',
+    'ffmpeg writes the sound beside the DV frames (type 2); the old one stays in them',
+  ],
+])
+/** The division of a film into fragments, and the muxers that do without it. */
+const FRAGMENTS = 'moof'
+const ONE_INDEX: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod', '3gp', '3g2'])
+
 /** Containers whose structures voxmux lists. */
 const LISTED: ReadonlySet<string> = new Set([
   ...['mp4', 'mov', 'm4a', 'm4v', '3gp', '3g2', 'mxf', 'mkv', 'webm', 'avi', 'wav', 'w64', 'aiff', 'caf'],
@@ -53,7 +64,7 @@ const LISTED: ReadonlySet<string> = new Set([
  * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
  */
 export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
-  const { media, container, streams } = plan
+  const { media, container, profile, streams } = plan
   const structures = await structuresOf(media)
   if (!structures) return null
   // voxmux copies the other chunks of a WAV after ffmpeg.
@@ -64,6 +75,9 @@ export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
   const fateOf = ({ path, start, length }: Structure): CensusEntry => {
     const reason = dropped.get(path)
     if (reason) return lost(path, start, length, reason)
+    const isFragment = path === FRAGMENTS && ONE_INDEX.has(profile.muxer)
+    const why = isFragment ? 'ffmpeg writes one index for the whole film' : REPLACED.get(path)
+    if (why !== undefined) return lost(path, start, length, why)
     const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl|LGWV)$/.test(path) : CARRIED.some((known) => known.test(path))
     if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
     if (isSignature(path)) return lost(path, start, length, SIGNS_OLD_BYTES)

@@ -10,6 +10,8 @@ const OPENED: ReadonlySet<string> = new Set(['hdrl', 'INFO'])
 const MOST_BYTES = 4 * 1024 ** 2
 /** The program that wrote the file, in `INFO`. ffmpeg writes its own name there. */
 const OWN_NAME = 'Lavf'
+/** The kind of a stream that holds sound and picture: DV of type 1. */
+const JOINED = 'iavs'
 
 /** The structures of an AVI with the chunks in its header and in its tags. */
 export async function withAviLists(file: FileHandle, structures: readonly Structure[]): Promise<readonly Structure[]> {
@@ -31,8 +33,12 @@ async function openedList(file: FileHandle, { start, length }: Structure): Promi
 }
 
 function structuresOf({ id, start, bodyStart, end, body, children }: HeaderPart, around: string): readonly Structure[] {
-  const isOwn = id === 'ISFT' && body.toString('latin1').startsWith(OWN_NAME)
-  const path = `${around}/${isOwn ? `${id} (${OWN_NAME})` : id.trim()}`
+  const path = `${around}/${nameOf(id, body)}`
   if (!children) return [{ path, start, length: end - start }]
   return [{ path, start, length: bodyStart - start }, ...children.flatMap((child) => structuresOf(child, path))]
+}
+
+function nameOf(id: string, body: Buffer): string {
+  if (id === 'ISFT' && body.toString('latin1').startsWith(OWN_NAME)) return `${id} (${OWN_NAME})`
+  return id === 'strh' && body.toString('latin1', 0, 4) === JOINED ? `strh (${JOINED})` : id.trim()
 }

@@ -132,3 +132,42 @@ it('copies no signature and no checksum of the old sound into a new WAV', async 
   // A WAV holds one track, so the original is lost beside them.
   expect(losses).toEqual(['audio stream 0 (pcm_s16le)', 'RIFF/WAVE/C2PA', 'RIFF/WAVE/MD5'])
 })
+
+it('names the fragments of a film whose first packets stand in its index', async () => {
+  const path = folder.file('fragments.mp4')
+  const fragments = ['-g', '25', '-movflags', 'frag_keyframe']
+  await ffmpeg(...picture(3), ...tone(3), '-c:v', 'mpeg4', '-c:a', 'aac', ...fragments, path)
+  const { writer, losses } = await planned(path, {})
+  expect({ writer, losses }).toEqual({ writer: 'remux', losses: ['moof'] })
+  expect((await planned(path, { container: 'mkv' })).losses).toEqual([])
+})
+
+it('names the coupling of DV and its sound in one stream (type 1), which becomes two', async () => {
+  const [raw, path] = [folder.file('film.dv'), folder.file('type-1.avi')]
+  await ffmpeg(...picture(1, '720x576', 25), ...tone(1, 48_000, 2), '-target', 'pal-dv', raw)
+  await writeFile(path, joinedDv(await readFile(raw)))
+  expect(await planned(path, {})).toMatchObject({ writer: 'remux', losses: ['RIFF/AVI/hdrl/strl/strh (iavs)'] })
+})
+
+const DV_FRAME_BYTES = 144_000
+
+/** An AVI whose one stream is DV with the sound in its frames. */
+function joinedDv(raw: Buffer): Buffer {
+  const chunk = (id: string, ...parts: readonly Buffer[]) => {
+    const head = Buffer.from(`${id}....`, 'latin1')
+    const body = Buffer.concat(parts)
+    head.writeUInt32LE(body.length, 4)
+    return Buffer.concat([head, body])
+  }
+  const list = (type: string, ...parts: readonly Buffer[]) => chunk('LIST', Buffer.from(type), ...parts)
+  const count = Math.floor(raw.length / DV_FRAME_BYTES)
+  const numbers = (...values: readonly number[]) => Buffer.from(Uint32Array.from(values).buffer)
+  const main = numbers(40_000, 3_600_000, 0, 16, count, 0, 1, DV_FRAME_BYTES, 720, 576, 0, 0, 0, 0)
+  const facts = numbers(0, 0, 0, 1, 25, 0, count, DV_FRAME_BYTES, 0xffff_ffff, 0, 0, (576 << 16) | 720)
+  const stream = list('strl', chunk('strh', Buffer.from('iavsdvsd'), facts), chunk('strf', Buffer.alloc(32)))
+  const frames = Array.from({ length: count }, (_, place) =>
+    chunk('00__', raw.subarray(place * DV_FRAME_BYTES, (place + 1) * DV_FRAME_BYTES)),
+  )
+  const headers = list('hdrl', chunk('avih', main), stream)
+  return chunk('RIFF', Buffer.from('AVI '), headers, list('movi', ...frames))
+}
