@@ -6,7 +6,7 @@ interface GuardedRequest {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
-  /** Connects to any address, for a network that its operator trusts. */
+  /** Connects to private addresses too, because an operator trusts the network. */
   readonly allowPrivate: boolean
   /** Time limit until the response's headers, and between two bytes afterwards, in milliseconds. */
   readonly idleTimeoutMs: number

@@ -10,6 +10,7 @@ import { startWorker } from '../farm/farm.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { PostgresServer } from '../helpers/system/postgres-server.js'
+import { importJobs } from '../ledger/store-fixture.js'
 import { processorSec } from './processor-use.js'
 
 const JOBS = Number(process.argv[3] ?? 2000)
@@ -53,7 +54,7 @@ async function rateOf(workers: number): Promise<Rate> {
     await Promise.all(running.map((worker) => worker.saying(/ready/)))
     await ledger.jobs.pause(null, 'all of them are to wait first')
     const requests = Array.from({ length: JOBS }, (_, n) => ({ key: `j${n}`, group: `g${n % 4}`, input: `/in/${n}` }))
-    await ledger.jobs.enqueueAll(requests)
+    await importJobs(ledger, requests)
     database.query('SELECT pg_stat_statements_reset()', 'postgres')
     const idleBefore = idleSec()
     const [began, before] = [performance.now(), used()]

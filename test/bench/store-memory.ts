@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { openSharedLedger } from '../../src/ledger/index.js'
 import { PostgresServer } from '../helpers/system/postgres-server.js'
+import { importJobs } from '../ledger/store-fixture.js'
 
 const JOBS = 5000
 /** As `voxmux run` writes it for a two-minute interview, and in a form that no database compresses. */
@@ -40,7 +41,7 @@ try {
     state: { order },
   }))
   const empty = usedBytes()
-  await ledger.jobs.enqueueAll(requests)
+  await importJobs(ledger, requests)
   const waiting = usedBytes()
   say('a job that waits', waiting - empty)
   for (const { key } of requests) {
@@ -51,7 +52,7 @@ try {
     await ledger.voices.advance(lease, { status: 'registered', fileId: `f-${key.slice(-32)}` })
     await ledger.voices.advance(lease, { status: 'starting', paidSec: 120 })
     await ledger.voices.advance(lease, { status: 'succeeded' })
-    await ledger.voices.advance(lease, { status: 'cached', path: `/mnt/nas/cache/${key}` })
+    await ledger.voices.advance(lease, { status: 'cached' })
     await ledger.voices.release(lease)
   }
   const paid = usedBytes()

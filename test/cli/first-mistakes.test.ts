@@ -134,7 +134,7 @@ it('keeps the secret of a signed address, and finds its job by that address', as
   const unknown = await voxmux('jobs', 'show', address)
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('no job "http://127.0.0.1:1/speech.wav?[') })
   const ledger = await openLedger(shop.path('ledger.sqlite'))
-  await ledger.jobs.enqueueAll([request('web', { input: 'http://127.0.0.1:1/speech.wav?[redacted]' })])
+  await ledger.jobs.enqueue(request('web', { input: 'http://127.0.0.1:1/speech.wav?[redacted]' }))
   await ledger.close()
   const shown = await voxmux('jobs', 'show', address, '--ledger', shop.path('ledger.sqlite'))
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining('queued') })

@@ -5,7 +5,7 @@ import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { claimed, report, request } from '../ledger/store-fixture.js'
+import { claimed, enqueueAll, report, request } from '../ledger/store-fixture.js'
 
 describeOnPostgres('voxmux jobs export and import', (server) => {
   it('move a ledger from SQLite to PostgreSQL and back, and add nothing twice', async () => {
@@ -23,7 +23,7 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
       return { exitCode, ...JSON.parse(stdout.trim().split('\n')[0] ?? '') }
     }
     const requests = Array.from({ length: 450 }, (_, n) => request(`k${n}`, { group: `g${n % 3}`, priority: n % 2 }))
-    await from.jobs.enqueueAll(requests)
+    await enqueueAll(from.jobs, requests)
     await from.jobs.fail((await claimed(from.jobs, 'k7')).lease, { status: 'failed', error: report })
     await from.jobs.pause('g2', 'offline')
     const voice = await from.voices.claim('v')

@@ -4,7 +4,7 @@ import { openLedger, openSharedLedger } from '../../src/ledger/index.js'
 import { runCliInProcess } from '../helpers/command-in-process.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { openWorkshop } from '../helpers/workshop.js'
-import { claimed, report, request } from '../ledger/store-fixture.js'
+import { claimed, enqueueAll, report, request } from '../ledger/store-fixture.js'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -21,7 +21,10 @@ describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
       await close()
       workshop.remove()
     })
-    await jobs.enqueueAll(['done', 'failed', 'waits', 'done lately'].map((key) => request(key)))
+    await enqueueAll(
+      jobs,
+      ['done', 'failed', 'waits', 'done lately'].map((key) => request(key)),
+    )
     await jobs.complete((await claimed(jobs, 'done')).lease, { status: 'done' })
     await jobs.fail((await claimed(jobs, 'failed')).lease, { status: 'failed', error: report })
     nowMs += 9 * DAY_MS
@@ -50,7 +53,10 @@ it('lists any number of jobs, newest first, under one heading', async () => {
     await close()
     workshop.remove()
   })
-  await jobs.enqueueAll(Array.from({ length: 1203 }, (_, n) => request(`k${n}`, { input: `/in/${n}.wav` })))
+  await enqueueAll(
+    jobs,
+    Array.from({ length: 1203 }, (_, n) => request(`k${n}`, { input: `/in/${n}.wav` })),
+  )
   const list = async (...args: string[]) => {
     const { stdout } = await runCliInProcess(['jobs', 'list', '--ledger', file, ...args], {
       cwd: workshop.dir,

@@ -6,6 +6,7 @@ import { FaultServer } from '../helpers/fault-server.js'
 import { testFolder } from '../helpers/media-factory.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { reached } from '../helpers/system/reached.js'
+import { importJobs } from '../ledger/store-fixture.js'
 import { type FarmWorker, startWorker } from './farm.js'
 import { voiceOf } from './light-job.js'
 
@@ -29,7 +30,7 @@ describeOnPostgres(
       try {
         const keys = Array.from({ length: JOBS }, (_, n) => `job-${n}`)
         const requests = keys.map((key, n) => ({ key, group: `folder ${n % 7}`, input: folder.file(`${key}.wav`) }))
-        expect(await ledger.jobs.enqueueAll(requests)).toBe(JOBS)
+        expect(await importJobs(ledger, requests)).toBe(JOBS)
         for (let n = 0; n < WORKERS; n += 1) workers.push(startWorker(settings))
 
         const done = async () =>

@@ -7,7 +7,7 @@ import { until } from '../helpers/until.js'
 import { describeJobStore } from './contracts/job-store-contract.js'
 import { describeVoiceLedger } from './contracts/voice-ledger-contract.js'
 import { startScript } from './run-script.js'
-import { request, sharedLedger } from './store-fixture.js'
+import { enqueueAll, request, sharedLedger } from './store-fixture.js'
 
 if (NO_PGBOUNCER !== null) process.stderr.write(`Skipped: PgBouncer: ${NO_PGBOUNCER}\n`)
 
@@ -85,7 +85,10 @@ describeOnPostgres('PostgreSQL behind a PgBouncer in transaction mode', (server)
     it('waits for a server that is killed behind it, and does nothing twice', async () => {
       const { jobs, close } = await openSharedLedger(bouncer.url, { prefix: 'away' })
       onTestFinished(close)
-      await jobs.enqueueAll(['a', 'b'].map((key) => request(key)))
+      await enqueueAll(
+        jobs,
+        ['a', 'b'].map((key) => request(key)),
+      )
       const first = await jobs.claimNext()
       if (first === null) throw new Error('Nothing is free.')
       await server().kill()

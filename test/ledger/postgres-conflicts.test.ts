@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openSharedDatabase, openSharedLedger } from '../../src/ledger/index.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
-import { claimed, request } from './store-fixture.js'
+import { claimed, enqueueAll, request } from './store-fixture.js'
 
 const SCHEMA = ['CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER)']
 
@@ -57,7 +57,10 @@ describeOnPostgres('transactions of PostgreSQL that meet', (server) => {
     const url = databaseWith("default_transaction_isolation = 'serializable'")
     const { jobs, close } = await openSharedLedger(url)
     onTestFinished(close)
-    await jobs.enqueueAll(Array.from({ length: 20 }, (_, n) => request(`k${n}`, { group: `g${n % 3}` })))
+    await enqueueAll(
+      jobs,
+      Array.from({ length: 20 }, (_, n) => request(`k${n}`, { group: `g${n % 3}` })),
+    )
     const keys: string[] = []
     const work = async () => {
       for (let next = await jobs.claimNext(); next; next = await jobs.claimNext()) {

@@ -8,7 +8,7 @@ import { type Job, openSharedLedger } from '../../src/ledger/index.js'
 import { proxyTo } from '../helpers/system/network-proxy.js'
 import { describeOnPostgres, PostgresServer } from '../helpers/system/postgres-server.js'
 import { until } from '../helpers/until.js'
-import { claimed, request } from './store-fixture.js'
+import { claimed, enqueueAll, request } from './store-fixture.js'
 
 const NO_DISK = process.getuid?.() === 0 ? null : 'only root may mount a small disk'
 if (NO_DISK !== null) process.stderr.write(`Skipped: a PostgreSQL whose disk is full: ${NO_DISK}\n`)
@@ -52,7 +52,7 @@ describeOnPostgres('a PostgreSQL in trouble', (server) => {
     disk.fill()
     const state = { text: 'x'.repeat(1500) }
     const requests = Array.from({ length: 50 }, (_, n) => request(`k${n}`, { state }))
-    const enqueued = jobs.enqueueAll(requests)
+    const enqueued = enqueueAll(jobs, requests)
     await until(() => said.length > 0)
     disk.empty()
     expect(await enqueued).toBe(50)
@@ -93,7 +93,10 @@ describeOnPostgres('a PostgreSQL in trouble', (server) => {
 
   it('(killed and started again) has all that it acknowledged, and is gone on with', async () => {
     const { jobs, voices } = await opened()
-    await jobs.enqueueAll(Array.from({ length: 50 }, (_, n) => request(`k${n}`)))
+    await enqueueAll(
+      jobs,
+      Array.from({ length: 50 }, (_, n) => request(`k${n}`)),
+    )
     const { lease } = await claimed(jobs, 'k7')
     const voice = await voices.claim('v')
     if (voice.outcome !== 'claimed') throw new Error('held')
@@ -122,7 +125,7 @@ describeOnPostgres('a PostgreSQL in trouble', (server) => {
     const url = server().newDatabase()
     const network = await proxyTo(url)
     const { jobs } = await opened(60_000, network.url)
-    await jobs.enqueueAll([request('a'), request('b')])
+    await enqueueAll(jobs, [request('a'), request('b')])
     network.loseAnswerTo('COMMIT')
     const claim = how === 'claim' ? await claimed(jobs, 'a') : await jobs.claimNext()
     if (claim === null) throw new Error('Nothing is free.')
@@ -138,7 +141,10 @@ describeOnPostgres('a PostgreSQL in trouble', (server) => {
 
   it('(away for longer than anybody waits) has nothing taken by those who gave up', async () => {
     const { jobs } = await opened(300)
-    await jobs.enqueueAll(['a', 'b', 'c', 'd'].map((key) => request(key)))
+    await enqueueAll(
+      jobs,
+      ['a', 'b', 'c', 'd'].map((key) => request(key)),
+    )
     await server().kill()
     for (let round = 0; round < 3; round += 1)
       await expect(jobs.claimNext()).rejects.toMatchObject({ code: 'ERR_STORE_UNREACHABLE', exitCode: 4 })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openLedger } from '../../src/ledger/index.js'
 import { kill9, startScript } from './run-script.js'
-import { request } from './store-fixture.js'
+import { enqueueAll, request } from './store-fixture.js'
 import { tempFolder } from './temp-folder.js'
 
 async function opened(file: string) {
@@ -61,7 +61,10 @@ it('hands many jobs to many processes, each once', async () => {
   const file = join(tempFolder(), 'ledger.db')
   const { jobs } = await opened(file)
   const keys = Array.from({ length: 120 }, (_, n) => `k${n}`)
-  await jobs.enqueueAll(keys.map((key, n) => request(key, { group: `g${n % 5}` })))
+  await enqueueAll(
+    jobs,
+    keys.map((key, n) => request(key, { group: `g${n % 5}` })),
+  )
   const { answers } = await race(
     file,
     3,

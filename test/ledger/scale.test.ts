@@ -14,7 +14,7 @@ import { WAKE_DELAYED } from '../../src/ledger/jobs/job-wakes.js'
 import { FORGET_ENDED } from '../../src/ledger/jobs/sql-job-store.js'
 import { FREE, freeExpired } from '../../src/ledger/leases/leases.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
-import { request } from './store-fixture.js'
+import { importJobs, request } from './store-fixture.js'
 
 type Statement = [name: string, sql: string, values: (string | number | null)[], index: string]
 
@@ -68,7 +68,7 @@ describe('with 20,000 jobs in 50 folders', () => {
     ledger = await openLedger(file)
     // Of its own: libsql leaves a statement that explains a write in progress, and no transaction ends beside it.
     database = connect(file, () => {})
-    expect(await ledger.jobs.enqueueAll(requests)).toBe(20_000)
+    expect(await importJobs(ledger, requests)).toBe(20_000)
   })
   afterAll(async () => {
     database.close()
@@ -96,7 +96,7 @@ describeOnPostgres('with 20,000 jobs in 50 folders on PostgreSQL', (server) => {
   beforeAll(async () => {
     ledger = await openSharedLedger(server().url)
     database = await openSharedDatabase(server().url, LEDGER_MIGRATIONS, { prefix: 'ledger' })
-    expect(await ledger.jobs.enqueueAll(requests)).toBe(20_000)
+    expect(await importJobs(ledger, requests)).toBe(20_000)
   })
   afterAll(async () => {
     await database.close()

@@ -11,7 +11,7 @@ const STEPS: readonly VoiceStep[] = [
   { status: 'starting', paidSec: 1 },
   { status: 'started' },
   { status: 'succeeded' },
-  { status: 'cached', path: '/cache/v' },
+  { status: 'cached' },
 ]
 
 describeOnPostgres(

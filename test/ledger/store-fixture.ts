@@ -1,6 +1,13 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { ErrorReport } from '../../src/core/errors.js'
-import type { ClaimedJob, JobRequest, JobStore, Ledger } from '../../src/ledger/index.js'
+import {
+  type ClaimedJob,
+  type JobRequest,
+  type JobStore,
+  type Ledger,
+  type LedgerRow,
+  sortableId,
+} from '../../src/ledger/index.js'
 
 /** Two processes' views of one part of a ledger, and the clock they share. */
 export interface Shared<T> {
@@ -29,6 +36,30 @@ export const report: ErrorReport = {
   name: null,
   message: 'The service is busy.',
   remedies: ['Wait.'],
+}
+
+/** Enqueues jobs one after another. @returns how many were new */
+export async function enqueueAll(store: JobStore, requests: readonly JobRequest[]): Promise<number> {
+  let created = 0
+  for (const one of requests) created += Number((await store.enqueue(one)).created)
+  return created
+}
+
+/** Adds thousands of jobs in a moment, as `voxmux jobs import` does. @returns how many were new */
+export function importJobs(ledger: Pick<Ledger, 'rows'>, requests: readonly JobRequest[]): Promise<number> {
+  async function* rows(): AsyncGenerator<LedgerRow> {
+    for (const { key, group, input, inputIdentity, recipeHash = '', preset = null, state = {} } of requests) {
+      const identity = inputIdentity ? JSON.stringify(inputIdentity) : null
+      const none = { not_before_ms: null, output: null, error: null, receipt: null, published_sha256: null }
+      const row = {
+        ...{ id: sortableId(), key, grp: group, priority: 0, status: 'queued', ready: 1, attempts: 0, input, preset },
+        ...{ input_identity: identity, recipe_hash: recipeHash, state: JSON.stringify(state) },
+        ...{ ...none, created_ms: Date.now(), updated_ms: Date.now() },
+      }
+      yield { table: 'jobs', row }
+    }
+  }
+  return ledger.rows.import(rows())
 }
 
 /** Claims a job that has to be free. */

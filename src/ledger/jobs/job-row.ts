@@ -1,5 +1,5 @@
 import type { ErrorReport } from '../../core/errors.js'
-import type { Row, SqlValue, Transaction } from '../database/database.js'
+import type { Row, SqlValue } from '../database/database.js'
 import { sortableId } from '../sortable-id.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
 
@@ -32,24 +32,10 @@ export function jobOf(row: Row): Job {
   }
 }
 
-/** Jobs that one statement adds. */
-const AT_ONCE = 100
-
-/** Adds rows of `jobRow`, except those whose key exists. @returns how many were new */
-export async function insertJobs(tx: Transaction, all: readonly SqlValue[][]): Promise<number> {
-  let created = 0
-  for (let from = 0; from < all.length; from += AT_ONCE) {
-    const rows = all.slice(from, from + AT_ONCE)
-    const places = rows.map((row) => `(${row.map(() => '?').join()})`).join()
-    const { changes } = await tx.run(
-      `INSERT INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input, input_identity, output,
-         recipe_hash, preset, state, created_ms, updated_ms) VALUES ${places} ON CONFLICT DO NOTHING`,
-      rows.flat(),
-    )
-    created += changes
-  }
-  return created
-}
+/** Adds a {@link jobRow}, unless its key exists. */
+export const INSERT_JOB = `
+  INSERT INTO jobs (id, key, grp, priority, status, ready, not_before_ms, attempts, input, input_identity, output,
+    recipe_hash, preset, state, created_ms, updated_ms) VALUES (${Array(16).fill('?').join()}) ON CONFLICT DO NOTHING`
 
 /** A row of a new job, with its id first. */
 export function jobRow(request: JobRequest, nowMs: number): SqlValue[] {

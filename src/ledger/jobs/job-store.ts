@@ -97,8 +97,6 @@ export interface Pause {
 export interface JobStore {
   /** Idempotent by key: a job that exists, ended or not, is returned as it is with `created` false. */
   enqueue(request: JobRequest): Promise<{ readonly job: Job; readonly created: boolean }>
-  /** Many in one transaction. @returns how many were new */
-  enqueueAll(requests: readonly JobRequest[]): Promise<number>
 
   /** Claims one given job, even if it is not due or its group is paused. */
   claim(key: string, options?: Pick<ClaimOptions, 'leaseMs'>): Promise<ClaimOutcome>

@@ -40,7 +40,6 @@ export function mappedJobStore(
       const answer = await store.enqueue(stored(request))
       return { ...answer, job: here(answer.job) }
     },
-    enqueueAll: (requests) => store.enqueueAll(stored(requests)),
     claim: async (...args) => {
       const claim = await store.claim(...args)
       return claim.outcome === 'unknown' ? claim : { ...claim, job: here(claim.job) }

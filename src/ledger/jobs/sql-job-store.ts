@@ -5,7 +5,7 @@ import { FREE_COLUMNS, freeDeadLeases, leaseLost } from '../leases/leases.js'
 import type { Job, JobState } from './job.js'
 import { heldJobOf } from './job-claims.js'
 import { countJobs, findJob, listJobs } from './job-reads.js'
-import { insertJobs, jobRow } from './job-row.js'
+import { INSERT_JOB, jobRow } from './job-row.js'
 import { DEFAULT_LEASE_MS, type JobLease, type JobStore } from './job-store.js'
 import { expedite } from './job-wakes.js'
 import { READY, sqlJobClaims } from './sql-job-claims.js'
@@ -78,7 +78,7 @@ export function sqlJobStore({ database, holder }: StoreContext): JobStore {
       const row = jobRow(request, database.nowMs())
       return database.transaction(async (tx) => {
         for (;;) {
-          await insertJobs(tx, [row])
+          await tx.run(INSERT_JOB, row)
           const job = await findJob(tx, 'jobs.key = ?', [request.key])
           // It was forgotten between these two statements.
           if (!job) continue
@@ -86,15 +86,6 @@ export function sqlJobStore({ database, holder }: StoreContext): JobStore {
           if (created) await tx.notify(READY, request.group)
           return { job, created }
         }
-      })
-    },
-
-    enqueueAll(requests) {
-      const rows = requests.map((request) => jobRow(request, database.nowMs()))
-      return database.transaction(async (tx) => {
-        const created = await insertJobs(tx, rows)
-        if (created > 0) await tx.notify(READY, '')
-        return created
       })
     },
 

@@ -78,17 +78,9 @@ export class VoiceLedger {
       if (done) return done
       isRepeated = true
       const row = await tx.get(
-        `UPDATE voices SET status = ?, cache_path = coalesce(?, cache_path), updated_ms = ?, last_call = ?
+        `UPDATE voices SET status = ?, updated_ms = ?, last_call = ?
          WHERE ${held} AND ${tx.dialect.isOneOf('status', '?')} RETURNING *`,
-        [
-          step.status,
-          step.status === 'cached' ? step.path : null,
-          tx.nowMs,
-          call,
-          lease.key,
-          lease.token,
-          BEFORE[step.status],
-        ],
+        [step.status, tx.nowMs, call, lease.key, lease.token, BEFORE[step.status]],
       )
       if (row) return voiceOf(row, await advanceAttempt(tx, lease.key, step))
       const before = await findVoice(tx, held, [lease.key, lease.token])
@@ -223,11 +215,8 @@ function voiceOf(row: Row, attempts: readonly VoiceAttempt[]): Voice {
     status: row.status as VoiceStatus,
     fileId: latest?.fileId ?? null,
     errorCode: latest?.errorCode ?? null,
-    cachePath: row.cache_path === null ? null : String(row.cache_path),
     paidSec: attempts.reduce((sum, attempt) => sum + attempt.paidSec, 0),
     attempts,
-    createdMs: Number(row.created_ms),
-    updatedMs: Number(row.updated_ms),
   }
 }
 
@@ -238,7 +227,6 @@ function attemptOf(row: Row): VoiceAttempt {
     status: row.status as VoiceAttempt['status'],
     errorCode: row.error_code === null ? null : Number(row.error_code),
     paidSec: row.charged === 1 ? Number(row.paid_sec) : 0,
-    startedMs: Number(row.started_ms),
     endedMs: row.ended_ms === null ? null : Number(row.ended_ms),
   }
 }

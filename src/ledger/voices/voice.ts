@@ -36,7 +36,6 @@ export interface VoiceAttempt {
   readonly errorCode: number | null
   /** Charged seconds; 0 until it is known to have started. */
   readonly paidSec: number
-  readonly startedMs: number
   readonly endedMs: number | null
 }
 
@@ -48,14 +47,10 @@ export interface Voice {
   readonly fileId: string | null
   /** Code of a failure, else null. */
   readonly errorCode: number | null
-  /** Path in the cache, once it was cached. */
-  readonly cachePath: string | null
   /** Charged seconds over all attempts. */
   readonly paidSec: number
   /** Oldest first. */
   readonly attempts: readonly VoiceAttempt[]
-  readonly createdMs: number
-  readonly updatedMs: number
 }
 
 /** A step of a voice, with the facts that it adds. */
@@ -70,7 +65,7 @@ export type VoiceStep =
   | { readonly status: 'succeeded' }
   /** `isPaid` is false if the service certainly charges nothing for it. */
   | { readonly status: 'failed'; readonly errorCode: number; readonly isPaid?: false | undefined }
-  | { readonly status: 'cached'; readonly path: string }
+  | { readonly status: 'cached' }
 
 /** All allowed moves. Any other is a defect of the caller. */
 export const VOICE_MOVES: { readonly [S in VoiceStatus]: readonly VoiceStep['status'][] } = {

@@ -243,8 +243,8 @@ export class VoiceSteps<Judged> {
   }
 
   async #keep(): Promise<void> {
-    const { path } = await this.#context.cache.put(this.#held.voice.key, this.#request.audioPath)
-    await this.#held.advance({ status: 'cached', path })
+    await this.#context.cache.put(this.#held.voice.key, this.#request.audioPath)
+    await this.#held.advance({ status: 'cached' })
   }
 
   /** Downloads bad audio again. If the bytes are the same, asks for another output once, which is paid for. */

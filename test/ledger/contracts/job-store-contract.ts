@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorReport } from '../../../src/core/errors.js'
 import type { JobRequest, JobStore } from '../../../src/ledger/index.js'
 import type { ExpediteFilter } from '../../../src/ledger/jobs/job-store.js'
-import { claimed, eachWith, report, request, type StoreFixture } from '../store-fixture.js'
+import { claimed, eachWith, enqueueAll, report, request, type StoreFixture } from '../store-fixture.js'
 import { describeLeases } from './lease-contract.js'
 
 /** What every job store has to hold, whatever it is built on. */
@@ -52,7 +52,7 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
         created: false,
         job: { id: job.id, status: 'done' },
       })
-      expect(await fixture.one.enqueueAll([request('k'), request('a'), request('b'), request('a')])).toBe(2)
+      expect(await enqueueAll(fixture.one, [request('k'), request('a'), request('b'), request('a')])).toBe(2)
     })
 
     it('lets a job follow its input to another name', async () => {
@@ -99,8 +99,14 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
     })
 
     it('takes turns between groups, whatever their length', async () => {
-      await fixture.one.enqueueAll(['a1', 'a2', 'a3', 'a4', 'a5'].map((key) => request(key, { group: 'a' })))
-      await fixture.one.enqueueAll(['b1', 'b2'].map((key) => request(key, { group: 'b' })))
+      await enqueueAll(
+        fixture.one,
+        ['a1', 'a2', 'a3', 'a4', 'a5'].map((key) => request(key, { group: 'a' })),
+      )
+      await enqueueAll(
+        fixture.one,
+        ['b1', 'b2'].map((key) => request(key, { group: 'b' })),
+      )
       await fixture.one.enqueue(request('c1', { group: 'c' }))
       const order: string[] = []
       for (let next = await fixture.one.claimNext(); next; next = await fixture.other.claimNext())
@@ -217,7 +223,7 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
     })
 
     it('forgets what ended long ago, and nothing else', async () => {
-      await fixture.one.enqueueAll([request('old'), request('new'), request('open')])
+      await enqueueAll(fixture.one, [request('old'), request('new'), request('open')])
       await fixture.one.complete((await claimed(fixture.one, 'old')).lease, { status: 'done' })
       fixture.advance(1000)
       await fixture.one.fail((await claimed(fixture.one, 'new')).lease, { status: 'failed', error: report })
@@ -262,7 +268,7 @@ export function describeJobStore(name: string, make: () => Promise<StoreFixture>
     })
 
     it('counts by group and status', async () => {
-      await fixture.one.enqueueAll([
+      await enqueueAll(fixture.one, [
         request('a', { group: 'x' }),
         request('b', { group: 'x' }),
         request('c', { group: 'y' }),

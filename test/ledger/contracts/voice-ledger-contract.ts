@@ -34,7 +34,7 @@ const step: fc.Arbitrary<VoiceStep> = fc.oneof(
   fc.uuid().map((fileId): VoiceStep => ({ status: 'registered', fileId })),
   fc.integer({ min: 1, max: 9000 }).map((paidSec): VoiceStep => ({ status: 'starting', paidSec })),
   fc.constantFrom(-1, -12, -7).map((errorCode): VoiceStep => ({ status: 'failed', errorCode })),
-  fc.constant<VoiceStep>({ status: 'cached', path: '/c' }),
+  fc.constant<VoiceStep>({ status: 'cached' }),
 )
 
 /** What every ledger of voices has to hold, whatever it is built on. */
@@ -53,8 +53,8 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       await voices.advance(lease, { status: 'starting', paidSec: 30 })
       expect(await voices.get('v')).toMatchObject({ status: 'starting', fileId: 'f2', paidSec: 30, errorCode: null })
       await voices.advance(lease, { status: 'succeeded' })
-      const ended = await voices.advance(lease, { status: 'cached', path: '/cache/v.flac' })
-      expect(ended).toMatchObject({ status: 'cached', cachePath: '/cache/v.flac', paidSec: 60 })
+      const ended = await voices.advance(lease, { status: 'cached' })
+      expect(ended).toMatchObject({ status: 'cached', paidSec: 60 })
       expect(ended.attempts).toMatchObject([
         { attempt: 1, fileId: 'f1', status: 'failed', errorCode: -12, paidSec: 30 },
         { attempt: 2, fileId: 'f2', status: 'cached', errorCode: null, paidSec: 30 },
@@ -84,10 +84,10 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       expect(await waiting).toBe('new')
       for (const step of PAID) await first.advance(step)
       await first.advance({ status: 'succeeded' })
-      await first.advance({ status: 'cached', path: '/c' })
+      await first.advance({ status: 'cached' })
       await first.release()
       const held = await second
-      expect(held.voice).toMatchObject({ status: 'cached', cachePath: '/c', attempts: [{ fileId: 'f1' }] })
+      expect(held.voice).toMatchObject({ status: 'cached', attempts: [{ fileId: 'f1' }] })
       await held.release()
     })
 
@@ -126,7 +126,7 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       const cached = (fileId: string): VoiceStep[] => [
         ...PAID.map((step) => (step.status === 'registered' ? { ...step, fileId } : step)),
         { status: 'succeeded' },
-        { status: 'cached', path: `/c/${fileId}` },
+        { status: 'cached' },
       ]
       await use('unused', cached('f-unused'))
       await use('failed', [{ status: 'registering' }, { status: 'failed', errorCode: -2 }])

@@ -6,6 +6,7 @@ import { jobBench } from '../../../helpers/job-bench.js'
 import { NO_CHROMIUM, openChromium } from '../../../helpers/system/chromium.js'
 import { isAccessible } from '../../../helpers/system/is-accessible.js'
 import { requestFor } from '../../../helpers/test-pipeline.js'
+import { enqueueAll } from '../../../ledger/store-fixture.js'
 import { failedJob, folderView, type StagedDashboard, stageDashboard } from './dashboard-bench.js'
 
 const NASTY = '<img src=x onerror=alert(1)>\n"&\u202egpj.wav'
@@ -208,7 +209,8 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
   const many = process.env.VOXMUX_SOAK ? 10_000 : 1100
   it(`stays quick with ${many} jobs, a page of them at a time`, async () => {
     const { jobs } = bench.pipeline.context
-    await jobs.enqueueAll(
+    await enqueueAll(
+      jobs,
       Array.from({ length: many }, (_, n) => ({
         key: `k${n}`,
         group: 'test',
