@@ -1,5 +1,6 @@
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
+import { realPlace } from '../../src/core/make-folder.js'
 import { sleep } from '../../src/core/time.js'
 import { WakeUp } from '../../src/core/wake-up.js'
 import type { JobStore } from '../../src/ledger/index.js'
@@ -157,7 +158,7 @@ export class FolderWatch {
       if (why === 'unreadable') isComplete = false
       this.#say(`${why} ${path}`, `${join(this.folder.path, path)} is passed over: ${PASSED_OVER[why]}.`)
     }
-    const { closed } = this.#options
+    const closed = await this.#closed()
     const { signal } = this.#stop
     const onAside = (path: string) => this.#restore(path)
     const options = { closed, takes: this.#filter, onPassedOver, onFolder: folders.add.bind(folders), onAside, signal }
@@ -174,6 +175,15 @@ export class FolderWatch {
     this.#scannedMs = Date.now()
     this.#setScanFault(null)
     this.#lookWakeUp.now()
+  }
+
+  /** The paths that are never entered, also where a link leads to them from elsewhere. */
+  async #closed(): Promise<ReadonlySet<string>> {
+    const { closed } = this.#options
+    const root = await realPlace(this.folder.path)
+    const real = await Promise.all([...closed].map(async (path) => relative(root, await realPlace(path))))
+    const within = real.filter((path) => path !== '' && path !== '..' && !path.startsWith(`..${sep}`))
+    return new Set([...closed, ...within.map((path) => join(this.folder.path, path))])
   }
 
   async #restore(path: string): Promise<void> {

@@ -12,7 +12,7 @@ import { FolderWatch } from './folder-watch.js'
 import { FolderHooks, type NoticeSettings } from './hooks/folder-hooks.js'
 import { Intake, type IntakeResult } from './intake/intake.js'
 import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
-import { refuseUnknown } from './places/prepare-folder.js'
+import { refuseSameFolder, refuseUnknown } from './places/prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
 
 interface WatchDaemonOptions {
@@ -92,6 +92,7 @@ export class WatchDaemon implements DaemonView {
       await refuseUnknown(folders, ({ group, path }) => this.#seen.mountOf(group, path) !== null, {
         waits: this.#options.waitsForFolders,
       })
+    await refuseSameFolder(folders)
     const wanted = new Set(folders.map(({ group }) => group))
     for (const watch of await this.#newWatches(folders)) {
       const { folder } = watch

@@ -1,8 +1,12 @@
 import { stat } from 'node:fs/promises'
 import { UsageError } from '../../../src/core/errors.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import { withDeadline } from '../../../src/core/with-deadline.js'
 import type { Aftercare, WatchedFolder } from '../watched-folder.js'
 import { requireInside } from './require-inside.js'
+
+/** A dead share responds after minutes or never. */
+const LOOK_MS = 5000
 
 /**
  * Makes the folders of outputs, reports and moved sources of a root that exists.
@@ -53,6 +57,30 @@ export async function refuseUnknown(
     input,
     remedies: ['Check the path, or mount the share first.'],
   })
+}
+
+/**
+ * Refuses a folder that is watched under two names: each of its files would be two jobs. A folder that is away is not
+ * compared.
+ *
+ * @throws {UsageError} `ERR_WATCH_FOLDER`
+ */
+export async function refuseSameFolder(folders: readonly WatchedFolder[]): Promise<void> {
+  const known = new Map<string, string>()
+  const looks = folders.map(({ path }) => withDeadline(stat(path, { bigint: true }), LOOK_MS, () => undefined))
+  const found = await Promise.all(looks.map((look) => look.catch(() => undefined)))
+  for (const [index, { path }] of folders.entries()) {
+    const stats = found[index]
+    if (!stats?.isDirectory()) continue
+    const identity = `${stats.dev}:${stats.ino}`
+    const other = known.get(identity)
+    if (other !== undefined && other !== path)
+      throw new UsageError('ERR_WATCH_FOLDER', `${path} is the same folder as ${other}, by another name.`, {
+        input: path,
+        remedies: ['Name it once.'],
+      })
+    known.set(identity, path)
+  }
 }
 
 async function make(folder: Aftercare, place: string): Promise<void> {

@@ -87,6 +87,25 @@ describe('voxmux watch, as it is configured', () => {
     expect([bench.names('second'), bench.server.charges]).toEqual([['a.wav', 'a.wav.voxmux.json'], 2])
   })
 
+  it('is watched once, whatever links lead to it', async () => {
+    mkdirSync(bench.file('real/day'), { recursive: true })
+    symlinkSync(bench.file('real'), bench.file('alias'))
+    writeFileSync(bench.file('real/a.wav'), tinyWave(1))
+    const twice = await bench.watchConfigured(configure({ real: {}, alias: {} }), '--once').ended
+    expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringMatching(/alias is the same folder as .*real/)])
+
+    // Its sub-folder, and its folder for moved sources, by another name.
+    writeFileSync(bench.file('real/day/b.wav'), tinyWave(2))
+    const [out, done] = ['alias/out', 'alias/done'].map((name) => bench.file(name)) as [string, string]
+    const nested = configure({ real: { source: 'move', out, done }, 'alias/day': { source: 'move' } })
+    for (let run = 0; run < 2; run++)
+      expect((await bench.watchConfigured(nested, '--once').ended).stderr).not.toContain('known already')
+    expect(bench.names('real').filter((name) => name.endsWith('.wav'))).toEqual([
+      ...['day/done/b.wav', 'day/out/b.wav', 'done/a.wav', 'out/a.wav'],
+    ])
+    expect(bench.server.charges).toBe(2)
+  })
+
   it('moves the source that was read, touched meanwhile or not, and never a newer version', {
     timeout: LONG_MS,
   }, async () => {
