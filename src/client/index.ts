@@ -9,7 +9,8 @@ export type { TrafficMeter } from './traffic-meter.js'
 export { downloadAddress } from './transfer/download-address.js'
 export type { Downloaded } from './transfer/download-file.js'
 
-export { isWrittenAlready, type TransferProgress } from './transfer/upload-file.js'
+export type { TransferProgress } from './transfer/upload-file.js'
+export { isWrittenAlready } from './transfer/upload-tries.js'
 export { loadTransport } from './transport.js'
 export { VoxmuxClient } from './voxmux-client.js'
 export {

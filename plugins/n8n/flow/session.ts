@@ -8,10 +8,10 @@ import { ServiceApi } from '../../../src/client/service-api.js'
 import { StatusWatcher } from '../../../src/client/status-watcher.js'
 import { TokenProvider } from '../../../src/client/token-provider.js'
 import { registerAndUpload } from '../../../src/client/transfer/register-and-upload.js'
-import { requireStored } from '../../../src/client/transfer/require-stored.js'
+import { UploadTries } from '../../../src/client/transfer/upload-tries.js'
 import { silentLogger } from '../../../src/core/logger.js'
 import { type HostTransport, hostTransport } from './host-transport.js'
-import type { ItemFile } from './item-file.js'
+import { type ItemFile, md5Of } from './item-file.js'
 
 /** The client of voxmux over the HTTP of n8n. The items of one execution share a token and a poller. */
 export interface Session {
@@ -60,10 +60,16 @@ export async function sendFile(
         'content-length': String(file.sizeBytes),
         [blockTypeHeader]: 'BlockBlob',
       }
+      const tries = new UploadTries(registered, file.name)
       const attempt = async () => {
-        const body = await file.open()
-        const answer = await transport.put({ operation: 'upload', url: link.href, headers, body, signal })
-        requireStored(answer, registered, file.name)
+        try {
+          const body = await file.open()
+          const answer = await transport.put({ operation: 'upload', url: link.href, headers, body, signal })
+          await tries.requireStored(answer, () => md5Of(file))
+        } catch (thrown) {
+          tries.failed(thrown)
+          throw thrown
+        }
       }
       await withRetries(attempt, context).catch((thrown: unknown) => {
         throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown

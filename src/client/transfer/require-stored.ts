@@ -40,12 +40,17 @@ export function requireStored(answer: TextAnswer, registered: RegisteredFile, in
 /**
  * Compares the MD5 that Azure and others return with an upload. Other bytes would be paid for.
  *
- * @param md5 of the sent bytes; finished here
+ * @param md5 returns that of the sent bytes, which is finished here; undefined where there is none
  * @returns `bad-answer` if the storage has other bytes
  */
-export function spoiledBytes({ headers }: TextAnswer, md5: Hash): HttpFault | undefined {
+export async function spoiledBytes(
+  { headers }: TextAnswer,
+  md5: () => Promise<Hash | undefined>,
+): Promise<HttpFault | undefined> {
   const stored = String(headers['content-md5'])
-  if (!MD5.test(stored) || stored === md5.digest('base64')) return undefined
+  if (!MD5.test(stored)) return undefined
+  const sent = await md5()
+  if (!sent || stored === sent.digest('base64')) return undefined
   return new HttpFault({
     operation: 'upload',
     reason: 'bad-answer',

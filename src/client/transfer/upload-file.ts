@@ -8,10 +8,10 @@ import type { Logger } from '../../core/logger.js'
 import { safeAddress } from '../address.js'
 import type { RetryOptions } from '../client-options.js'
 import { faultError } from '../fault-error.js'
-import { HttpFault, httpFaultOf } from '../http-fault.js'
+import { HttpFault } from '../http-fault.js'
 import { withRetries } from '../retry.js'
 import type { Transport } from '../transport.js'
-import { requireStored, spoiledBytes } from './require-stored.js'
+import { UploadTries } from './upload-tries.js'
 
 /** Transferred bytes. `totalBytes` is null if the other side does not announce it. */
 export interface TransferProgress {
@@ -34,9 +34,6 @@ const CHUNK_BYTES = 256 * 1024
 
 const EXPECTATION_FAILED = 417
 
-/** Conflict, and a precondition that failed. */
-const WRITTEN_ALREADY: ReadonlySet<number> = new Set([409, 412])
-
 /**
  * Streams a file from disk to its signed upload link. Restarts from the beginning after each fault, and if the storage
  * reports the MD5 of other bytes.
@@ -54,8 +51,7 @@ export async function uploadFile(
 ): Promise<void> {
   const link = safeAddress(registered.file_upload_link, 'The upload link')
   const contentLength = await fileSize(path)
-  let mayBeStored = false
-  let spoiled: HttpFault | undefined
+  const tries = new UploadTries(registered, path)
   let asksFirst = false
   const send = async () => {
     // A computer in FIPS mode has no MD5.
@@ -71,20 +67,13 @@ export async function uploadFile(
       signal,
     })
     if (asksFirst && answer.status === EXPECTATION_FAILED) throw notAskable()
-    if (WRITTEN_ALREADY.has(answer.status)) {
-      if (spoiled) throw spoiled
-      // A storage that writes a file only once has it from a try whose response was lost.
-      if (mayBeStored) return
-    }
-    requireStored(answer, registered, path)
-    spoiled = md5 && spoiledBytes(answer, md5)
-    if (spoiled) throw spoiled
+    await tries.requireStored(answer, async () => md5)
   }
   const exchange = async () => {
     try {
       await send()
     } catch (thrown) {
-      if (thrown instanceof HttpFault && thrown.ambiguous) mayBeStored = true
+      tries.failed(thrown)
       // A server that refuses a large body may close before its response is read. It then gets to refuse the headers.
       asksFirst = !asksFirst && thrown instanceof HttpFault && thrown.reason === 'network'
       throw thrown
@@ -95,12 +84,6 @@ export async function uploadFile(
   } catch (thrown) {
     throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown
   }
-}
-
-/** True for the error of a storage that refuses an upload because it has the file and accepts no other bytes. */
-export function isWrittenAlready(error: unknown): boolean {
-  const fault = httpFaultOf(error)
-  return fault?.operation === 'upload' && WRITTEN_ALREADY.has(fault.status ?? 0)
 }
 
 /** The fault of a server, or of a proxy before it, that cannot be asked first. */

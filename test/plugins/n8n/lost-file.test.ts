@@ -56,3 +56,18 @@ test('a file that the service has lost is registered again at the next try of n8
   expect((await OPERATIONS.start(turn)).json).toEqual(json)
   expect([server.calls.registerFile, server.charges]).toEqual([2, 1])
 })
+
+test('a file that arrived with other bytes is sent again before it is paid for', async ({ server }) => {
+  const bytes = Buffer.from('a voice')
+  server.storage.spoiledUploads = 2
+  await OPERATIONS.start(executionAt(server, bytes))
+  expect([server.calls.upload, server.calls.registerFile, server.charges]).toEqual([3, 1, 1])
+  expect((await server.files[0]?.input())?.equals(bytes)).toBe(true)
+})
+
+test('a file whose response was lost is stored if the storage then says 409', async ({ server }) => {
+  server.fail('upload', { kind: 'reset-after' })
+  server.fail('upload', { kind: 'status', status: 409 })
+  const { json } = await OPERATIONS.start(executionAt(server, Buffer.from('a voice')))
+  expect([json.fileId, server.calls.registerFile, server.charges]).toEqual([server.files[0]?.id, 1, 1])
+})
