@@ -139,12 +139,14 @@ export class Files {
       const file = await find(tx, id, tx.dialect.forUpdate)
       if (file?.claim !== claim || file.endedMs !== null) return 'lost'
       if (file.chargedMs > 0) return 'charged'
-      const { changes } = await tx.run(
-        'UPDATE user SET credits_ms = credits_ms - ? WHERE id = ? AND (credits_ms IS NULL OR credits_ms >= ?)',
+      const user = await tx.get(
+        `UPDATE user SET credits_ms = credits_ms - ?
+         WHERE id = ? AND (credits_ms IS NULL OR credits_ms >= ?) RETURNING credits_ms`,
         [soundMs, file.userId, soundMs],
       )
-      if (changes === 0) return 'short'
-      await update(tx, id, { set: 'charged_ms = ?', values: [soundMs], when: 'TRUE' })
+      if (!user) return 'short'
+      const refundableMs = user.credits_ms === null ? 0 : soundMs
+      await update(tx, id, { set: 'charged_ms = ?, refundable_ms = ?', values: [soundMs, refundableMs], when: 'TRUE' })
       return 'charged'
     })
   }
@@ -198,9 +200,9 @@ async function update(tx: Transaction, id: string, change: FileUpdate): Promise<
 
 async function refund(tx: Transaction, id: string): Promise<void> {
   await tx.run(
-    `UPDATE user SET credits_ms = credits_ms + (SELECT charged_ms FROM file WHERE id = ?)
+    `UPDATE user SET credits_ms = credits_ms + (SELECT refundable_ms FROM file WHERE id = ?)
      WHERE id = (SELECT user_id FROM file WHERE id = ?)`,
     [id, id],
   )
-  await tx.run('UPDATE file SET charged_ms = 0 WHERE id = ?', [id])
+  await tx.run('UPDATE file SET charged_ms = 0, refundable_ms = 0 WHERE id = ?', [id])
 }

@@ -107,6 +107,10 @@ export function filesContract(open: OpenTwoNodes): void {
     await one.accounts.setCredits(taken.userId, null)
     const third = await takenFile(other)
     expect([await other.files.charge(third, 1e12), await credits()]).toEqual(['charged', null])
+    // Charged without credits, it gives none back.
+    await one.accounts.setCredits(taken.userId, 20)
+    await one.files.change(third.id, { kind: 'fail', claim: third.claim, errorCode: -12 })
+    expect(await credits()).toBe(20)
   })
 
   it('counts credits in whole milliseconds: what is just enough for three is enough for three', async () => {

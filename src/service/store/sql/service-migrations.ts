@@ -120,4 +120,9 @@ ALTER TABLE file DROP COLUMN charged_sec;
 ALTER TABLE webhook_log ADD COLUMN user_id TEXT;
 ALTER TABLE webhook_log ADD COLUMN body TEXT;
 `,
+  // The part of a charge that was taken from credits: without a limit there were none.
+  `
+ALTER TABLE file ADD COLUMN refundable_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE file SET refundable_ms = charged_ms;
+`,
 ]
