@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { TransientError } from '../../core/errors.js'
+import { TransientError, toVoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import type { ServiceSettings } from '../service-settings.js'
 import { FileFolder } from './file-folder.js'
@@ -81,6 +81,8 @@ async function serveLink(request: IncomingMessage, response: ServerResponse, con
   } catch (error) {
     const code = faultOf(error, request)
     if (code === 'InternalError') context.logger.error({ err: error }, 'A storage request failed.')
+    if (code === 'ServerBusy')
+      context.logger.warn({ code: toVoxmuxError(error).code }, 'A storage request gets a 503. The client may retry.')
     sendFault(request, response, code)
   }
 }
@@ -111,8 +113,8 @@ async function answerLink(
 /** A connection that the client closed is not a fault of the service. */
 function faultOf(error: unknown, request: IncomingMessage): StorageFaultCode {
   if (error instanceof StorageFault) return error.code
-  // The store is not reachable, so the permission to upload cannot be checked now.
-  if (error instanceof TransientError) return 'ServerBusy'
+  // The store is not reachable, so the permission to upload cannot be checked now. Or the disk is full.
+  if (toVoxmuxError(error) instanceof TransientError) return 'ServerBusy'
   return request.destroyed || request.errored ? 'IncompleteBody' : 'InternalError'
 }
 

@@ -1,6 +1,6 @@
 import { createHash, getFips, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Transform } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import type { FileFolder } from './file-folder.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
@@ -46,12 +46,12 @@ export async function receiveUpload(
     case null:
       if (request.headers['x-ms-blob-type'] !== 'BlockBlob') throw new StorageFault('MissingRequiredHeader')
       if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      await folder.writeInput(fileId, request, through(), { assertOpen })
+      await folder.writeInput(fileId, bodyOf(request), through(), { assertOpen })
       break
     case 'block': {
       const id = address.searchParams.get('blockid')
       if (!id) throw new StorageFault('InvalidHeaderValue')
-      await folder.blocks.keep(fileId, { id, sizeBytes }, request, { maxBytes, through: through(), assertOpen })
+      await folder.blocks.keep(fileId, { id, sizeBytes }, bodyOf(request), { maxBytes, through: through(), assertOpen })
       break
     }
     case 'blocklist': {
@@ -73,6 +73,11 @@ export async function receiveUpload(
     'content-length': 0,
   })
   response.end()
+}
+
+/** The bytes of a request. The request outlives a fault of the disk, so that the client can read the response. */
+function bodyOf(request: IncomingMessage): Readable {
+  return Readable.from(request.iterator({ destroyOnReturn: false }), { objectMode: false })
 }
 
 function contentLength(request: IncomingMessage): number {
