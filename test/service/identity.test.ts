@@ -136,6 +136,15 @@ describe('the token endpoint', () => {
     asking.destroy()
   })
 
+  it('refuses a form of very many fields without a long calculation', async () => {
+    const service = await withService()
+    const body = Array.from({ length: 180_000 }, (_, index) => index.toString(36)).join('&')
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const url = `${service.authUrl}/${service.tenantId}/oauth2/v2.0/token`
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    expect([answer.status, await answer.json()]).toMatchObject([400, { error: 'invalid_request' }])
+  })
+
   it('refuses another tenant, JSON and a field given twice', async () => {
     const service = await withService()
     const { clientId, clientSecret } = await service.createKey('test')

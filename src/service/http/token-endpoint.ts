@@ -15,6 +15,9 @@ const NO_SIGN_IN: TokenRefusal = {
   description: 'Sign-in is not supported. Use client credentials.',
 }
 
+/** Largest token request, which has four short fields. */
+const MAX_FORM_BYTES = 64 * 1024
+
 export interface IdentityEndpoints extends IdentityProvider {
   /** Address of this node's identity provider. Defined once the node listens. */
   readonly authUrl: () => string
@@ -49,7 +52,7 @@ function serveTokens(app: FastifyInstance, endpoints: IdentityEndpoints): void {
   }
 
   const tokenPath = '/identity/:tenant/oauth2/v2.0/token'
-  app.post<{ Params: { tenant: string } }>(tokenPath, { errorHandler }, async (request, reply) => {
+  app.post<{ Params: { tenant: string } }>(tokenPath, { errorHandler, bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
     reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
     const asked = readTokenRequest(request, identity)
     if ('error' in asked) return refuse(reply, asked)
