@@ -48,6 +48,6 @@ function statesTimes({ structure, movie, fragments }: IsoFile, old: OldTrack): b
   const firstOf = (wanted: string) => structure.boxes.findIndex(({ type }) => type === wanted)
   const delaySec = presentedSec(old, movie.timeScale) - old.shownTick / old.track.timeScale
   if (firstOf('moov') > firstOf('moof') || Math.abs(delaySec) >= MOST_DELAY_SEC) return false
-  for (const traf of fragments.boxesOf(old.track.id)) if (!childAt(traf, 'tfdt')) return false
+  for (const traf of fragments.boxesOf(new Set([old.track.id]))) if (!childAt(traf, 'tfdt')) return false
   return true
 }

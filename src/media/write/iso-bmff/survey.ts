@@ -34,6 +34,7 @@ export function trackOf({ movie }: IsoFile, { index, audioIndex }: AudioStreamIn
 export function unfitReason(file: IsoFile, voices: readonly number[]): string | undefined {
   return (
     voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ??
+    unfitFragments(file, voices) ??
     unfitStructure(file) ??
     sharedBytes(file, voices) ??
     unfitHints(file, voices)
@@ -55,13 +56,15 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
   if (runs.inFragments > 0 && runs.inIndex > 0) {
     return 'the packets of the track lie partly in fragments'
   }
-  const stated = unfitTables(track.stbl)
-  if (stated !== undefined) return stated
-  for (const traf of file.fragments.boxesOf(track.id)) {
+  return unfitTables(track.stbl) ?? unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
+}
+
+function unfitFragments({ movie, fragments }: IsoFile, voices: readonly number[]): string | undefined {
+  for (const traf of fragments.boxesOf(new Set(voices.map((voice) => movie.tracks[voice]?.id)))) {
     const listed = unfitTables(traf)
     if (listed !== undefined) return listed
   }
-  return unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
+  return undefined
 }
 
 /** @param box `stbl` or `traf` */
@@ -129,6 +132,7 @@ function* rangesOf(tracks: readonly Track[], fragments: IsoFile['fragments']) {
 
 /** A hint track that refers to packets of a voice is left out. Its parts in fragments cannot be. */
 function unfitHints({ movie, fragments }: IsoFile, voices: readonly number[]): string | undefined {
-  const inFragments = hintTracksOf(movie, voices).some(({ id }) => !fragments.boxesOf(id).next().done)
+  const hints = new Set(hintTracksOf(movie, voices).map(({ id }) => id))
+  const inFragments = hints.size > 0 && !fragments.boxesOf(hints).next().done
   return inFragments ? 'a hint track in fragments refers to the packets of the track' : undefined
 }

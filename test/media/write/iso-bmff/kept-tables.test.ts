@@ -2,6 +2,7 @@ import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Box } from '../../../../src/media/probe/movie/box.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
@@ -51,6 +52,28 @@ it('holds a few hundred bytes for a fragment of sound, and lists all of it', asy
   const census = takeCensus(file, [0])
   expect(censusFaults(census, (await stat(path)).size)).toEqual([])
   expect([...census].filter(({ path }) => path === 'moof/traf/trun')).toHaveLength(runs)
+})
+
+it('reads each fragment once for all tracks, of which a film may have hundreds', async () => {
+  const path = folder.file('tracks.mp4')
+  const tracks = Array.from({ length: 20 }, () => ['-map', '0'])
+  const fragments = ['-movflags', 'frag_keyframe+empty_moov', '-frag_duration', '500000']
+  await ffmpeg(...tone(3), ...tracks.flat(), '-c:a', 'aac', ...fragments, path)
+  await using file = await open(path, 'r')
+  const structure = await readStructure(file, (await file.stat()).size)
+  const looks: number[] = []
+  const counted = (box: Box): Box => {
+    const get = () => {
+      looks.push(box.start)
+      return box.bytes
+    }
+    return Object.create(box, { bytes: { get } })
+  }
+  const boxes = structure.boxes.map((box) => (box.type === 'moof' ? counted(box) : box))
+  const { oldTracks } = readIsoFile({ ...structure, boxes }, 0)
+  expect([...oldTracks.values()].every(({ runs }) => runs.inFragments > 4)).toBe(true)
+  expect(oldTracks.size).toBe(20)
+  expect(looks).toEqual(structure.boxes.flatMap(({ type, start }) => (type === 'moof' ? start : [])))
 })
 
 function usedBytes(): number {

@@ -4,7 +4,7 @@ import { Fragments } from './fragments.js'
 import { type GaplessInfo, readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
 import type { BoxStructure } from './read-structure.js'
-import { chunksOf, durationOf, isFragmented, type OldTrack, readOldTrack } from './voice-runs.js'
+import { chunksOf, durationOf, isFragmented, type OldTrack, oldTrackOf, readRuns } from './voice-runs.js'
 
 /** A parsed file of the ISO base media family. */
 export interface IsoFile {
@@ -26,13 +26,16 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
   if (movie.timeScale === 0) throw new MalformedFile('its index states no time scale')
   const fragments = new Fragments(structure.boxes, movie)
   const gapless = readGaplessInfo(moov)
+  const isSound = ({ handler }: Track) => handler === 'soun'
+  const runs = readRuns(movie.tracks.filter(isSound), fragments)
   const oldTracks = movie.tracks.flatMap((track, place) => {
-    if (track.handler !== 'soun') {
+    const own = runs.get(track)
+    if (!own) {
       requireTables(track)
       return []
     }
     const shown = gapless && gaplessPart(gapless, startSec * track.timeScale)
-    return [[place, readOldTrack(track, fragments, movie.timeScale, shown)] as const]
+    return [[place, oldTrackOf(track, own, movie.timeScale, shown)] as const]
   })
   return { structure, movie, fragments, oldTracks: new Map(oldTracks) }
 }

@@ -23,16 +23,22 @@ export function chunksOf(track: Track): Generator<SampleChunk> {
   return trackChunks(track.stbl, isCounted ? fixedFrames(track.entries[0]) : null)
 }
 
-/** Reads the runs of a track from index and fragments. @param gapless what is presented without an edit list */
-export function readOldTrack(
-  track: Track,
-  fragments: Fragments,
-  movieTimeScale: number,
-  gapless: GaplessInfo | null,
-): OldTrack {
-  const runs = new OldRuns()
-  for (const chunk of chunksOf(track)) runs.push(chunk)
-  for (const fragment of fragments.of(new Set([track.id]))) runs.pushFragment(fragment)
+/** Reads the runs of some tracks from index and fragments. The fragments are read once for all of them. */
+export function readRuns(tracks: readonly Track[], fragments: Fragments): ReadonlyMap<Track, OldRuns> {
+  const found = new Map(tracks.map((track) => [track, new OldRuns()]))
+  const ofId = new Map<number, OldRuns[]>()
+  for (const [track, runs] of found) {
+    for (const chunk of chunksOf(track)) runs.push(chunk)
+    ofId.set(track.id, [...(ofId.get(track.id) ?? []), runs])
+  }
+  for (const fragment of fragments.of(ofId)) {
+    for (const runs of ofId.get(fragment.trackId) ?? []) runs.pushFragment(fragment)
+  }
+  return found
+}
+
+/** Finds the part of a track that is presented. @param gapless what is presented without an edit list */
+export function oldTrackOf(track: Track, runs: OldRuns, movieTimeScale: number, gapless: GaplessInfo | null): OldTrack {
   const { firstTick, endTick } = runs
   const shown = shownEdits(track.edits)
   if (shown.length === 0 && gapless) {
