@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { InterruptedError } from './errors.js'
 
+export const DAY_MS = 24 * 3600 * 1000
+
 /** Sleeps `ms` milliseconds. An abort ends the sleep at once with {@link InterruptedError}. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {

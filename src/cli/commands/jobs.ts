@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
+import { DAY_MS } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import { JOB_STATUSES, type Job, type JobStatus, type JobStore } from '../../ledger/index.js'
 import { openStore } from '../../pipeline/job/open-store.js'
@@ -15,8 +16,6 @@ import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { moveLedger } from '../move-ledger.js'
 import { jobDetails, jobLines, jobTable } from '../show/describe-job.js'
-
-const DAY_MS = 24 * 3600 * 1000
 
 /** Jobs that are read at a time: the state of each takes kilobytes. */
 const PAGE = 500

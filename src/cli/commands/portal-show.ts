@@ -1,10 +1,10 @@
 import { redactUrl } from '../../core/redact.js'
+import { DAY_MS } from '../../core/time.js'
 import type { WebhookTarget } from '../../service/index.js'
 import { accountUser, type PortalAction, table } from './portal-action.js'
 
 /** Time that `usage` looks back. Records of files are kept for longer. */
 export const USAGE_DAYS = 30
-export const DAY_MS = 86_400_000
 
 /** `voxmux portal show` and `voxmux portal usage` */
 export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { LIMITS, secretPositionSchema, webhookMethodSchema } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
+import { DAY_MS } from '../../core/time.js'
 import type { Exchange, Route } from '../../pages/page-server.js'
 import { readJsonBody } from '../../pages/read-json-body.js'
 import { sendJson } from '../../pages/respond.js'
 import type { NewApiKey, Portal } from '../../service/index.js'
 import { accountUser } from '../commands/portal-action.js'
 import { shownKey } from '../commands/portal-keys.js'
-import { DAY_MS, shownTarget, USAGE_DAYS } from '../commands/portal-show.js'
+import { shownTarget, USAGE_DAYS } from '../commands/portal-show.js'
 import { guardWarning } from '../commands/portal-webhook.js'
 
 type PortalExchange = Exchange & { readonly portal: Portal }

@@ -1,12 +1,11 @@
 import { errorReport, type VoxmuxError } from '../../core/errors.js'
-import { backoffMs } from '../../core/time.js'
+import { backoffMs, DAY_MS } from '../../core/time.js'
 import type { HeldJob } from './held-job.js'
 import type { Job } from './job.js'
 
 /** Returns the delay before the retry of a transient failure; null: the job fails for good. */
 export type RetryDelay = (job: Job, error: VoxmuxError) => number | null
 
-const DAY_MS = 24 * 3600 * 1000
 const FIRST_DELAY_MS = 1000
 const LAST_DELAY_MS = 10 * 60 * 1000
 /** Delay before the next poll of a file that is still processed by the service. */

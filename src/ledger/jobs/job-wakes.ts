@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/time.js'
 import type { Transaction } from '../database/database.js'
 import type { ExpediteFilter } from './job-store.js'
 
@@ -7,7 +8,7 @@ import type { ExpediteFilter } from './job-store.js'
  */
 const CLOCK_SLACK_MS = 60_000
 /** A longer delay was requested on purpose and is not a retry. */
-const LONGEST_WAIT_MS = 2 * 24 * 3600 * 1000
+const LONGEST_WAIT_MS = 2 * DAY_MS
 
 const AWAKE = 'not_before_ms = NULL, ready = 1'
 

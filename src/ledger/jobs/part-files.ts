@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DAY_MS } from '../../core/time.js'
 import { type Holder, isCertainlyDead, thisHolder } from '../leases/holder.js'
 
 /** Age at which part files of unknown processes (such as another container on the same folder) are deleted. */
-const MAX_AGE_MS = 24 * 3600 * 1000
+const MAX_AGE_MS = DAY_MS
 
 const NAME = /^\.part-([0-9a-f]{8})-(\d+)-(\d*)-[0-9a-f-]+$/
 

@@ -1,4 +1,5 @@
 import { PrecheckError } from '../../core/errors.js'
+import { DAY_MS } from '../../core/time.js'
 import type { Database, Statements } from '../database/database.js'
 
 /** Paid and reserved seconds of one day. */
@@ -12,7 +13,6 @@ interface DaySpending {
 
 /** Number of days in which a reservation is committed or released. */
 const OPEN_DAYS = 4
-const DAY_MS = 24 * 3600 * 1000
 
 /** Spending per day (UTC), over all processes. An `id` is one charged process. Every call may be repeated. */
 export class SpendingLog {

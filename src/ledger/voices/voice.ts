@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../core/time.js'
+
 /**
  * Progress of a voice at the service. A status is written *before* the step it names (`registering`, `starting`), or
  * after it has certainly happened (all others). After a crash it shows how to continue:
@@ -25,7 +27,7 @@ export type VoiceStatus = (typeof VOICE_STATUSES)[number]
 export const USELESS_AUDIO = 0
 
 /** Default time for which an unused voice at rest is remembered: 90 days. */
-export const KEEP_VOICES_MS = 90 * 24 * 3600 * 1000
+export const KEEP_VOICES_MS = 90 * DAY_MS
 
 /** One file id and its result. */
 export interface VoiceAttempt {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { storageAway, TransientError, type VoxmuxError } from '../../core/errors.js'
+import { DAY_MS } from '../../core/time.js'
 import { endFor, type Job, type JobEnd, type RetryDelay } from '../../ledger/index.js'
 import { outputFault, vanishedInput } from '../output/storage-faults.js'
 import { isWebAddress } from '../web-address.js'
@@ -42,6 +43,5 @@ export function endOfJob(job: Job, error: VoxmuxError, retryDelay: RetryDelay): 
 
 /** Start of the next day at midnight UTC, as in the spending log. */
 function nextDayMs(nowMs: number): number {
-  const dayMs = 24 * 3600 * 1000
-  return (Math.floor(nowMs / dayMs) + 1) * dayMs + Math.round(Math.random() * NEW_DAY_SPREAD_MS)
+  return (Math.floor(nowMs / DAY_MS) + 1) * DAY_MS + Math.round(Math.random() * NEW_DAY_SPREAD_MS)
 }

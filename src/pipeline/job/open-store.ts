@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Config, ensureStateFolder } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
+import { DAY_MS } from '../../core/time.js'
 import {
   hasPassword,
   type Ledger,
@@ -11,8 +12,6 @@ import {
   openSharedLedger,
   PathRoots,
 } from '../../ledger/index.js'
-
-const DAY_MS = 24 * 3600 * 1000
 
 /**
  * Opens the configured ledger: the shared one on PostgreSQL, with the paths of this machine, or this machine's own SQLite

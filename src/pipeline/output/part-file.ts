@@ -4,6 +4,7 @@ import { access, lstat, open, readdir, rm, stat, unlink } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
+import { DAY_MS } from '../../core/time.js'
 import { inodeShortage, noSpace } from './free-space.js'
 
 /** Names of parts, without the random part in those of earlier versions. They are short, because paths may be long. */
@@ -11,7 +12,7 @@ const PART_NAME = /^\.voxmux-(.+?)(?:-[0-9a-f]{24})?\.part(?:\..*)?$/
 /** Names of the files that test whether a folder is writable. */
 const PROBE_NAME = /^\.voxmux-[0-9a-f-]+\.probe$/
 /** Shortest age to remove a part file of an unknown ledger, such as another machine's. */
-const FOREIGN_PART_MS = 24 * 3600 * 1000
+const FOREIGN_PART_MS = DAY_MS
 /** Codes of a part that only another user may remove, and of one that another process has removed. */
 const MAY_STAY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOENT'])
 

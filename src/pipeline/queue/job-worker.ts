@@ -1,5 +1,6 @@
 import { JobFailedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
+import { DAY_MS } from '../../core/time.js'
 import {
   endJob,
   type HeldJob,
@@ -77,7 +78,7 @@ export function openJobWorker(context: PipelineContext, options: JobWorkerOption
 }
 
 /** Deferral of jobs that no worker may take until the process that made them claims them by key. */
-const NOT_OURS_MS = 100 * 365 * 24 * 3600 * 1000
+const NOT_OURS_MS = 100 * 365 * DAY_MS
 
 const PROBE_MS = { first: 30_000, longest: 600_000 }
 

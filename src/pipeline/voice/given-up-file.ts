@@ -1,6 +1,7 @@
 import type { VoxmuxClient } from '../../client/index.js'
 import { fileErrorInfo } from '../../contract/index.js'
 import { JobFailedError, VoxmuxError } from '../../core/errors.js'
+import { DAY_MS } from '../../core/time.js'
 import { USELESS_AUDIO, type Voice } from '../../ledger/index.js'
 
 /** The service's NotFound. */
@@ -9,7 +10,7 @@ const NOT_FOUND = -11
 /** Errors of a service that reports a file as Succeeded, but has no output of it. */
 const WITHOUT_OUTPUT: ReadonlySet<string> = new Set(['ERR_OUTPUT_NOT_READY', 'ERR_DOWNLOAD_LINK_REFUSED'])
 /** No outage lasts as long. */
-const GONE_AFTER_MS = 7 * 24 * 3600 * 1000
+const GONE_AFTER_MS = 7 * DAY_MS
 
 /**
  * The error of a download, or `ERR_NOT_FOUND` if the service has deleted the output without forgetting its file. Such a
