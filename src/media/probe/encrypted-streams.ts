@@ -1,17 +1,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
+import { ASF_HEADER, asfHeadAt } from './asf-head.js'
 import type { FfprobeAnswer } from './ffprobe-schema.js'
 import type { MovieTrack } from './movie/movie-tracks.js'
 
-/** Identifies the header object of ASF, and its 8 bytes of size. */
-const ASF_HEADER = Buffer.from('3026b2758e66cf11a6d900aa0062ce6c', 'hex')
-const SIZE_AT = 16
 /** A header with a great cover is shorter. */
 const MOST_HEADER_BYTES = 16 * 1024 * 1024
 
 /**
  * Objects in the header of protected ASF, by their bytes: Content Encryption, the extended and the advanced one. Source:
- * Advanced Systems Format specification, revision 01.20.06, section 3.
+ * section 3 of the specification.
  */
 const ASF_ENCRYPTION = [
   'fbb3112223bdd211b4b700a0c955fc6e',
@@ -30,9 +28,8 @@ export async function encryptedStreams(
 }
 
 async function isProtectedAsf(file: FileHandle): Promise<boolean> {
-  const head = await readAt(file, 0, SIZE_AT + 8)
-  if (head.length < SIZE_AT + 8 || !head.subarray(0, SIZE_AT).equals(ASF_HEADER)) return false
-  const size = Number(head.readBigUInt64LE(SIZE_AT))
-  const header = await readAt(file, 0, Math.min(size, MOST_HEADER_BYTES))
+  const head = await asfHeadAt(file, 0)
+  if (head?.guid !== ASF_HEADER) return false
+  const header = await readAt(file, 0, Math.min(head.length, MOST_HEADER_BYTES))
   return ASF_ENCRYPTION.some((guid) => header.includes(guid))
 }

@@ -1,14 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
+import { ASF_DATA, ASF_HEAD_BYTES, ASF_HEADER, asfHeadAt } from '../../probe/asf-head.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
-/** Bytes of a GUID and a size. */
-const HEAD_BYTES = 24
-const HEADER = '75b22630-668e-11cf-a6d9-00aa0062ce6c'
 const HEADER_EXTENSION = '5fbf03b5-a92e-11cf-8ee3-00c00c205365'
 /** Bytes between the head of an object and the objects in it. */
 const PREFACE: ReadonlyMap<string, number> = new Map([
-  [HEADER, 6],
+  [ASF_HEADER, 6],
   [HEADER_EXTENSION, 22],
 ])
 
@@ -17,9 +14,9 @@ const DEEPEST = 2
 
 /** Names of the objects (Advanced Systems Format specification, revision 01.20.06, section 10). */
 const NAMES: ReadonlyMap<string, string> = new Map([
-  [HEADER, 'Header'],
+  [ASF_HEADER, 'Header'],
   [HEADER_EXTENSION, 'Header Extension'],
-  ['75b22636-668e-11cf-a6d9-00aa0062ce6c', 'Data'],
+  [ASF_DATA, 'Data'],
   ['33000890-e5b1-11cf-89f4-00a0c90349cb', 'Simple Index'],
   ['d6e229d3-35da-11d1-9034-00a0c90349be', 'Index'],
   ['feb103f8-12ad-4c64-840f-2a1d2f7ad48c', 'Media Object Index'],
@@ -62,30 +59,22 @@ async function listObjects(
 ): Promise<boolean> {
   if (depth > DEEPEST) return false
   for (let at = start; at < end; ) {
-    const head = await readAt(file, at, HEAD_BYTES)
-    if (head.length < HEAD_BYTES || found.length > MAX_STRUCTURES) return false
-    const guid = guidOf(head)
-    const size = Number(head.readBigUInt64LE(16))
+    const head = await asfHeadAt(file, at)
+    if (!head || found.length > MAX_STRUCTURES) return false
+    const { guid } = head
     // A recording that was not finished states no size of its packets, which are the rest of the file.
-    const length = size === 0 && NAMES.get(guid) === 'Data' ? end - at : size
-    if (length < HEAD_BYTES || at + length > end) return false
+    const length = head.length === 0 && guid === ASF_DATA ? end - at : head.length
+    if (length < ASF_HEAD_BYTES || at + length > end) return false
     const name = NAMES.get(guid) ?? guid
     const path = parent === '' ? name : `${parent}/${name}`
     const preface = PREFACE.get(guid)
     if (preface === undefined) found.push({ path, start: at, length })
     else {
-      const inside = at + HEAD_BYTES + preface
-      found.push({ path, start: at, length: HEAD_BYTES + preface })
+      const inside = at + ASF_HEAD_BYTES + preface
+      found.push({ path, start: at, length: ASF_HEAD_BYTES + preface })
       if (!(await listObjects(file, { start: inside, end: at + length, path }, found, depth + 1))) return false
     }
     at += length
   }
   return true
-}
-
-/** The first three parts of a GUID are little-endian. */
-function guidOf(bytes: Buffer): string {
-  const hex = (from: number, to: number) => bytes.toString('hex', from, to)
-  const turned = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).reverse().toString('hex')
-  return [turned(0, 4), turned(4, 6), turned(6, 8), hex(8, 10), hex(10, 16)].join('-')
 }

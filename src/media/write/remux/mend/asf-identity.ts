@@ -1,10 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../../core/read-at.js'
+import { ASF_HEAD_BYTES } from '../../../probe/asf-head.js'
 import { asfObjects } from '../../structure/asf-objects.js'
 import type { MuxPlan } from '../mux-plan.js'
 
-/** Bytes of a GUID and a size, which precede the body of an object. */
-const HEAD_BYTES = 24
 const FILE_ID_BYTES = 16
 const PROPERTIES = 'Header/File Properties'
 /** The objects whose body begins with the id of the file (ASF specification, sections 3.2, 5.1 and 6.1). */
@@ -32,5 +31,5 @@ async function bodiesOf(file: FileHandle, paths: readonly string[]) {
   const objects = (await asfObjects(file, (await file.stat()).size)) ?? []
   return objects
     .filter(({ path }) => paths.includes(path))
-    .map(({ path, start }) => ({ path, start: start + HEAD_BYTES }))
+    .map(({ path, start }) => ({ path, start: start + ASF_HEAD_BYTES }))
 }
