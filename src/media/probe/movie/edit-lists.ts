@@ -1,6 +1,7 @@
 import { PrecheckError } from '../../../core/errors.js'
 import type { MediaInfo } from '../../media-info.js'
-import type { MovieEdit, MovieTrack } from './movie-tracks.js'
+import { type Edit, hasHole, NORMAL_RATE, shownEdits } from './edits.js'
+import type { MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
 type EditLists =
@@ -53,41 +54,35 @@ function complexity(track: MovieTrack): string | undefined {
   const shown = shownEdits(track.edits)
   const [first] = shown
   if (!first) return undefined
-  if (shown.some(({ rate }) => rate !== 1)) return 'plays a part at another speed'
+  if (shown.some(({ rate }) => rate !== NORMAL_RATE)) return 'plays a part at another speed'
   const from = track.edits.indexOf(first)
   if (from > 1) return 'begins with several empty parts'
-  if (track.edits.slice(from, from + shown.length).some(({ mediaTime }) => mediaTime < 0n)) {
-    return 'has a hole in the middle'
-  }
+  if (hasHole(track.edits)) return 'has a hole in the middle'
   // ffmpeg plays the last packets again behind it.
   if (track.edits.length > from + shown.length) return 'ends with an empty part'
-  const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as MovieEdit, edit))
+  const isWhole = shown.every((edit, place) => place === 0 || continues(track, shown[place - 1] as Edit, edit))
   if (!isWhole) return `is put together from ${shown.length} parts`
-  if (track.handler === 'vide' && !isPictureStart(track, first.mediaTime)) return 'begins between two pictures'
+  if (track.handler === 'vide' && !isPictureStart(track, first.mediaTick)) return 'begins between two pictures'
   return undefined
 }
 
-function shownEdits(edits: readonly MovieEdit[]): readonly MovieEdit[] {
-  return edits.filter(({ mediaTime }) => mediaTime >= 0n)
-}
-
 /** True if an edit starts at the tick at which the previous one ends. */
-function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: MovieEdit, edit: MovieEdit): boolean {
-  return Number(edit.mediaTime - before.mediaTime) * movieTicksPerSec === Number(before.duration) * ticksPerSec
+function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: Edit, edit: Edit): boolean {
+  return (edit.mediaTick - before.mediaTick) * movieTicksPerSec === before.duration * ticksPerSec
 }
 
 /** True if the track plays from its first sample to its last, within a tick of the movie. */
 function isPlayedWhole({ edits, firstShift, runs, ticksPerSec, movieTicksPerSec }: MovieTrack): boolean {
   const shown = shownEdits(edits)
   if (shown.length === 0) return true
-  const playedSec = shown.reduce((sum, { duration }) => sum + Number(duration), 0) / movieTicksPerSec
+  const playedSec = shown.reduce((sum, { duration }) => sum + duration, 0) / movieTicksPerSec
   const wholeSec = runs.reduce((sum, { count, ticks }) => sum + count * ticks, 0) / ticksPerSec
-  return Number(shown[0]?.mediaTime) <= (firstShift ?? 0) && playedSec > wholeSec - 1.5 / movieTicksPerSec
+  return Number(shown[0]?.mediaTick) <= (firstShift ?? 0) && playedSec > wholeSec - 1.5 / movieTicksPerSec
 }
 
 /** If the cut is within a picture, ffmpeg shows the next one instead, up to a picture early. */
-function isPictureStart(track: MovieTrack, mediaTime: bigint): boolean {
-  const ticks = Number(mediaTime) - (track.firstShift ?? 0)
+function isPictureStart(track: MovieTrack, mediaTick: number): boolean {
+  const ticks = mediaTick - (track.firstShift ?? 0)
   if (ticks <= 0 || track.runs.length === 0) return true
   const [run] = track.runs
   // Reordered pictures of varying length have times of their own.

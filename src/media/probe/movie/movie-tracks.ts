@@ -1,16 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { MOST_AHEAD_SEC } from '../clock-jump.js'
+import { type Edit, readEdits } from './edits.js'
 import { movieTables, tableBody } from './movie-boxes.js'
 import type { DurationRun } from './sample-table.js'
-
-/** One entry of a track's edit list. */
-export interface MovieEdit {
-  /** Duration in ticks of the movie. */
-  readonly duration: bigint
-  /** Start in ticks of the track; -1 shows nothing. */
-  readonly mediaTime: bigint
-  readonly rate: number
-}
 
 /** The timing of a track in an mp4 or mov. */
 export interface MovieTrack {
@@ -20,7 +12,7 @@ export interface MovieTrack {
   readonly handler: string
   readonly ticksPerSec: number
   readonly movieTicksPerSec: number
-  readonly edits: readonly MovieEdit[]
+  readonly edits: readonly Edit[]
   /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
   readonly runs: readonly DurationRun[]
   /** Samples by the table of sizes; 0 without one. */
@@ -68,7 +60,7 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
     ticksPerSec: numberAfterTimes(tables.get('mdhd')),
     movieTicksPerSec,
-    edits: editsOf(tables.get('elst')),
+    edits: readEdits(tables.get('elst')),
     runs: entries(tables.get('stts'), 8).map((entry) => ({
       count: entry.readUInt32BE(0),
       ticks: entry.readUInt32BE(4),
@@ -93,23 +85,6 @@ function sampleFormats(list: Buffer = Buffer.alloc(0)): readonly string[] {
 function numberAfterTimes(head: Buffer | undefined): number {
   const at = head?.[0] === 1 ? 20 : 12
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
-}
-
-function editsOf(list: Buffer | undefined): readonly MovieEdit[] {
-  const long = list?.[0] === 1
-  return entries(list, long ? 20 : 12).map((entry) =>
-    long
-      ? {
-          duration: entry.readBigUInt64BE(0),
-          mediaTime: entry.readBigInt64BE(8),
-          rate: entry.readInt32BE(16) / 65_536,
-        }
-      : {
-          duration: BigInt(entry.readUInt32BE(0)),
-          mediaTime: BigInt(entry.readInt32BE(4)),
-          rate: entry.readInt32BE(8) / 65_536,
-        },
-  )
 }
 
 function countOf(sizes: Buffer | undefined): number {

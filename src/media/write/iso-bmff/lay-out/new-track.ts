@@ -1,6 +1,6 @@
+import { type Edit, NORMAL_RATE } from '../../../probe/movie/edits.js'
 import { type DealtPackets, dealPackets } from '../../deal-packets.js'
 import type { DonorTrack } from '../read/donor-track.js'
-import { type Edit, NORMAL_RATE } from '../read/edit-list.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
 
 /** New audio on the clock of the track whose packets it replaces. */

@@ -1,34 +1,6 @@
-import { readUintBE, writeUintBE } from '../../../number-bytes.js'
-import { type Box, bodyOf, makeBox, makeFullBox } from '../../../probe/movie/box.js'
-
-/** One entry of an edit list. */
-export interface Edit {
-  /** In ticks of the movie; 0 in the last edit of a fragmented file: to the end. */
-  readonly duration: number
-  /** First presented tick of the track; -1 for an empty edit. */
-  readonly mediaTick: number
-  /** 16.16 fixed-point number as written: 0x10000 is normal speed. */
-  readonly rate: number
-}
-
-export const NORMAL_RATE = 0x1_0000
-
-/** Reads `elst`; empty without one. */
-export function readEdits(elst: Box | undefined): readonly Edit[] {
-  const body = bodyOf(elst)
-  if (body.length < 8) return []
-  const width = body[0] === 1 ? 8 : 4
-  const rowBytes = 2 * width + 4
-  const count = Math.min(body.readUInt32BE(4), Math.floor((body.length - 8) / rowBytes))
-  return Array.from({ length: count }, (_, row) => {
-    const at = 8 + row * rowBytes
-    return {
-      duration: readUintBE(body, at, width),
-      mediaTick: width === 8 ? Number(body.readBigInt64BE(at + 8)) : body.readInt32BE(at + 4),
-      rate: body.readInt32BE(at + 2 * width),
-    }
-  })
-}
+import { writeUintBE } from '../../../number-bytes.js'
+import { makeBox, makeFullBox } from '../../../probe/movie/box.js'
+import { type Edit, hasHole, NORMAL_RATE, shownEdits } from '../../../probe/movie/edits.js'
 
 /** Makes `elst`, in 64 bits only if it must. */
 export function makeEdits(edits: readonly Edit[]): Buffer {
@@ -52,11 +24,6 @@ export function makeEditBox(edits: readonly Edit[]): Buffer {
   return makeBox('edts', makeEdits(edits))
 }
 
-/** The edits that are not empty. */
-export function shownEdits(edits: readonly Edit[]): readonly Edit[] {
-  return edits.filter(({ mediaTick }) => mediaTick >= 0)
-}
-
 /**
  * Returns the reason why audio with these edits cannot be replaced. New packets hold the presented audio, in order.
  * Undefined if it can.
@@ -70,10 +37,7 @@ export function unfitEdits(edits: readonly Edit[], timeScale: number, movieTimeS
   if (edits.length > 0 && !first) return 'its edit list shows nothing'
   if (!first) return undefined
   if (shown.some(({ rate }) => rate !== NORMAL_RATE)) return 'its edit list plays a part at another speed'
-  const from = edits.indexOf(first)
-  if (edits.slice(from, from + shown.length).some(({ mediaTick }) => mediaTick < 0)) {
-    return 'its edit list has a hole in the middle'
-  }
+  if (hasHole(edits)) return 'its edit list has a hole in the middle'
   const isOneRun = shown.every((edit, place) => {
     const before = shown[place - 1]
     if (!before) return true

@@ -1,5 +1,5 @@
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
-import { type Edit, readEdits } from './edit-list.js'
+import { type Edit, readEdits } from '../../../probe/movie/edits.js'
 import { type SampleEntry, sampleEntries } from './sample-entry.js'
 
 /** Facts of a movie's index. */
@@ -55,7 +55,7 @@ function readTrack(box: Box): Track {
     handler: bodyOf(childAt(box, 'mdia', 'hdlr')).toString('latin1', 8, 12),
     timeScale: timeScaleOf(bodyOf(childAt(box, 'mdia', 'mdhd'))),
     durationTicks: durationAt(head, DURATION_IN_TRACK),
-    edits: readEdits(childAt(box, 'edts', 'elst')),
+    edits: readEdits(bodyOf(childAt(box, 'edts', 'elst'))),
     entries: sampleEntries(childAt(stbl, 'stsd')),
     dataPlaces: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
     stbl,

@@ -1,5 +1,5 @@
+import { shownEdits } from '../../../probe/movie/edits.js'
 import { durationRuns, type SampleChunk, trackChunks } from '../../../probe/movie/sample-table.js'
-import { shownEdits } from './edit-list.js'
 import type { Fragments } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
