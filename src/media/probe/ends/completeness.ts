@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { matroskaSegment } from '../matroska-clock.js'
+import { matroskaSegment } from '../matroska/matroska-clock.js'
 import { isCutEnd } from '../movie/box.js'
 import { nearReader } from '../near-reader.js'
 import { endOfAsf } from './asf-end.js'

@@ -1,10 +1,10 @@
+import { ID, nameOfId } from '../../probe/matroska/ids.js'
 import { type Census, type CensusEntry, kept, rewritten, type StructureFate } from '../census.js'
 import { CODING } from './lay-out/new-entry.js'
 import { type Slots, slotsOf } from './lay-out/slots.js'
 import { staleTags } from './lay-out/statistics.js'
 import { type Cluster, clusterChildName } from './read/cluster.js'
 import type { Element } from './read/element.js'
-import { ID, nameOfId } from './read/ids.js'
 import type { MatroskaFile, Part } from './read/matroska-file.js'
 import type { Voice } from './voice.js'
 

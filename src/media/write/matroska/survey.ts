@@ -1,5 +1,5 @@
+import { ID } from '../../probe/matroska/ids.js'
 import { childOf, childrenOf } from './read/element.js'
-import { ID } from './read/ids.js'
 import { elementsIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
 import { clockSpeed } from './read/track-entry.js'
 import type { Voice } from './voice.js'

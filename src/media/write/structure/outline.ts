@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
-import { nameOfId } from '../matroska/read/ids.js'
+import { nameOfId } from '../../probe/matroska/ids.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import { type ChunkFile, chunkFile, chunkStructures } from './chunks.js'
 import { isoBoxes } from './iso-boxes.js'

@@ -1,6 +1,6 @@
 import { open, stat, writeFile } from 'node:fs/promises'
 import { readAt } from '../../../../src/core/read-at.js'
-import { ID } from '../../../../src/media/write/matroska/read/ids.js'
+import { ID } from '../../../../src/media/probe/matroska/ids.js'
 import { makeElement, makeHead, makeUint, makeVint } from '../../../../src/media/write/matroska/read/make-ebml.js'
 import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
 

@@ -1,6 +1,6 @@
+import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, CRC_32, inputPiece, newBytes } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
-import { ID } from '../read/ids.js'
 import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
 import type { NewTrack } from './new-track.js'
 

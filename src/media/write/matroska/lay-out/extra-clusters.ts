@@ -1,5 +1,5 @@
+import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, newBytes } from '../../byte-plan.js'
-import { ID } from '../read/ids.js'
 import { makeHead, makeUint } from '../read/make-ebml.js'
 import { blockBytesOf } from './cluster-layout.js'
 import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'

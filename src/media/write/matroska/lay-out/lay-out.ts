@@ -1,6 +1,6 @@
+import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, type BytePlan, inputPiece, joinRanges, newBytes } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
-import { ID } from '../read/ids.js'
 import { makeHead } from '../read/make-ebml.js'
 import type { MatroskaFile, Part } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'

@@ -1,6 +1,6 @@
-import { readUint } from '../../../probe/ebml.js'
+import { readUint } from '../../../probe/matroska/ebml.js'
+import { ID } from '../../../probe/matroska/ids.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
-import { ID } from '../read/ids.js'
 import { makeUint } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import type { BlockPlace } from './cluster-layout.js'

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, newBytes } from '../../byte-plan.js'
 import type { Element } from '../read/element.js'
-import { ID } from '../read/ids.js'
 import { makeHead } from '../read/make-ebml.js'
 
 /** New bytes for elements that were read into memory. */

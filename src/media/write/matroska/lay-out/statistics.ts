@@ -1,6 +1,6 @@
+import { ID } from '../../../probe/matroska/ids.js'
 import { staleReason } from '../../stale-facts.js'
 import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/element.js'
-import { ID } from '../read/ids.js'
 import { makeElement } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import { uidOf } from '../read/track-entry.js'

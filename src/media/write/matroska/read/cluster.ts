@@ -1,8 +1,8 @@
-import { type Head, readUint, readVint } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
+import { type Head, readUint, readVint } from '../../../probe/matroska/ebml.js'
+import { ENDS_CLUSTER, ID, nameOfId } from '../../../probe/matroska/ids.js'
 import { BlockList, KEYFRAME } from './block-list.js'
 import type { ElementCount } from './element.js'
-import { ENDS_CLUSTER, ID, nameOfId } from './ids.js'
 import type { Scanner } from './scanner.js'
 
 /** An unsigned integer that states a place or a size. */

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
+import { ID } from '../../../probe/matroska/ids.js'
 import { withChannels } from '../../encode/audio-encoding.js'
 import { encoderPriming } from '../../encode/encoder-priming.js'
 import type { WantedTrack } from '../../writer.js'
 import type { BlockList } from './block-list.js'
 import { floatIn } from './element.js'
-import { ID } from './ids.js'
 import { elementsIn, type MatroskaFile, readMatroska } from './matroska-file.js'
 import type { TrackEntry } from './track-entry.js'
 

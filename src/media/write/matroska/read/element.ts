@@ -1,6 +1,6 @@
-import { type Head, readFloat, readHead, readUint } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
-import { ID, MASTERS } from './ids.js'
+import { type Head, readFloat, readHead, readUint } from '../../../probe/matroska/ebml.js'
+import { ID, MASTERS } from '../../../probe/matroska/ids.js'
 import { makeHead } from './make-ebml.js'
 
 /** An element that was read into memory. */

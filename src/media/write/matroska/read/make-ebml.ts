@@ -1,5 +1,5 @@
 import { uint32BE } from '../../../number-bytes.js'
-import { vintWidthOf } from '../../../probe/ebml.js'
+import { vintWidthOf } from '../../../probe/matroska/ebml.js'
 
 /** Makes a number that states its own width. */
 export function makeVint(value: number, width = vintWidthOf(value)): Buffer {

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Head } from '../../../probe/ebml.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
+import type { Head } from '../../../probe/matroska/ebml.js'
+import { ID, nameOfId } from '../../../probe/matroska/ids.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
 import { type Element, ElementCount, parseElements, uintIn } from './element.js'
-import { ID, nameOfId } from './ids.js'
 import { Scanner } from './scanner.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
 

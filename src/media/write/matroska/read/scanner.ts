@@ -1,4 +1,4 @@
-import { type Head, readHead } from '../../../probe/ebml.js'
+import { type Head, readHead } from '../../../probe/matroska/ebml.js'
 import { FileWindow } from '../../file-window.js'
 
 /** Reads the heads of elements. */

@@ -1,5 +1,5 @@
+import { ID } from '../../../probe/matroska/ids.js'
 import { childOf, childrenOf, type Element, floatIn, textIn, uintIn } from './element.js'
-import { ID } from './ids.js'
 
 /** A track as its entry states it. */
 export interface TrackEntry {

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { readAt } from '../../../../core/read-at.js'
-import { readVint } from '../../../probe/ebml.js'
+import { readVint } from '../../../probe/matroska/ebml.js'
+import { ID } from '../../../probe/matroska/ids.js'
 import { BlockList } from './block-list.js'
 import { uintIn } from './element.js'
-import { ID } from './ids.js'
 import type { TrackEntry } from './track-entry.js'
 
 const LACING = 0x06

@@ -1,20 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../core/read-at.js'
+import { readAt } from '../../../core/read-at.js'
 import { type Head, readHead, readUint, readVint } from './ebml.js'
+import { ID } from './ids.js'
 
-const ID = {
-  Segment: 0x18538067,
-  Tracks: 0x1654ae6b,
-  TrackEntry: 0xae,
-  TrackNumber: 0xd7,
-  TrackType: 0x83,
-  DefaultDuration: 0x23e383,
-  CodecId: 0x86,
-  Cluster: 0x1f43b675,
-  SimpleBlock: 0xa3,
-  BlockGroup: 0xa0,
-  Block: 0xa1,
-}
 const AUDIO = 2
 const LACING = 0x06
 /** The EBML head, and the head of the segment behind it. */
@@ -85,7 +73,7 @@ function soundTracks(tracks: Buffer): ReadonlyMap<number, (packets: number) => n
 
 function errorOf(entry: Buffer): (packets: number) => number {
   // ffmpeg states a duration for Vorbis too, that of its short packets.
-  if (childrenOf(entry, ID.CodecId)[0]?.toString('latin1') === 'A_VORBIS') return () => SHARED_ERROR_SEC
+  if (childrenOf(entry, ID.CodecID)[0]?.toString('latin1') === 'A_VORBIS') return () => SHARED_ERROR_SEC
   const isStated = numberIn(entry, ID.DefaultDuration) !== undefined
   return (packets) => (isStated ? LACED_ERROR_SEC : (packets - 1) * UNSTATED_ERROR_SEC)
 }
