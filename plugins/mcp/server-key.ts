@@ -1,5 +1,6 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { isSameSecret } from '../../src/core/same-secret.js'
 import { agreedFile } from '../../src/pipeline/job/state-identity.js'
 
 /** Signs plans, and derives the token of the HTTP address. */
@@ -15,11 +16,5 @@ const FILE = 'mcp-key'
 export async function openServerKey(stateDir: string): Promise<ServerKey> {
   const secret = await agreedFile(join(stateDir, FILE), randomBytes(32))
   const sign = (value: string) => createHmac('sha256', secret).update(value).digest('base64url').slice(0, 22)
-  return {
-    sign,
-    isSigned: (value, text) => {
-      const [wanted, given] = [Buffer.from(sign(value)), Buffer.from(text)]
-      return wanted.length === given.length && timingSafeEqual(wanted, given)
-    },
-  }
+  return { sign, isSigned: (value, text) => isSameSecret(text, sign(value)) }
 }

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { type ExitCode, InterruptedError } from '../core/errors.js'
-import { withDeadline } from '../core/with-deadline.js'
+import { withDeadline } from '../core/waiting.js'
 import type { Output } from './output/output.js'
 
 /** The request to stop the process. */

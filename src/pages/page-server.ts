@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { TransientError, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
+import { isSameSecret } from '../core/same-secret.js'
 import type { PageFile } from './page-files.js'
-import { allowedHosts, isSame, refusalOf } from './request-guard.js'
+import { allowedHosts, refusalOf } from './request-guard.js'
 import { sendError, sendText, setSecurityHeaders } from './respond.js'
 
 /** A request that passed the guard, and its response. */
@@ -108,7 +109,7 @@ async function answer<Parts>(
   const { pathname, searchParams: query } = new URL(request.url ?? '', LOCAL)
   const isFile = pathname.startsWith('/assets/')
   const [, first = '', rest = ''] = /^\/([^/]*)(\/.*)$/.exec(pathname) ?? []
-  if (guardsReading && !isFile && !isSame(first, token))
+  if (guardsReading && !isFile && !isSameSecret(first, token))
     return refuse(403, 'The token is missing or of an earlier start: open the address that the command printed.')
   const path = guardsReading && !isFile ? rest : pathname
   const all: readonly Route<Parts>[] = [...pageRoutes<Parts>(files, token), ...routes]

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isSameSecret } from '../core/same-secret.js'
 
 const TOKEN_HEADER = 'x-voxmux-token'
 
@@ -60,16 +60,10 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
     return { status: 403, message: 'Only its own page may change anything here.' }
   }
   const given = headers[TOKEN_HEADER]
-  if (typeof given !== 'string' || !isSame(given, token)) {
+  if (typeof given !== 'string' || !isSameSecret(given, token)) {
     return { status: 403, message: `The header ${TOKEN_HEADER} is missing or of an earlier start: reload the page.` }
   }
   return null
-}
-
-/** Compares two tokens. Takes the same time however much of the token is right, and however long it is. */
-export function isSame(given: string, token: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(token))
 }
 
 /** The Host values of a browser for a server at this address and port, and the further names that are allowed. */

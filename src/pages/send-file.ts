@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { readByteRange } from '../core/byte-range.js'
 import { sendError } from './respond.js'
 
 /**
@@ -50,29 +51,4 @@ async function openPlain(path: string): Promise<FileHandle | null> {
   if ((await handle.stat()).isFile()) return handle
   await handle.close()
   return null
-}
-
-/** Bytes of a file, both ends included. */
-interface ByteRange {
-  readonly firstByte: number
-  readonly lastByte: number
-}
-
-/**
- * Reads a Range header (RFC 9110, 14.2).
- *
- * @returns null for the whole file (no header, several ranges, or an unreadable one); `unsatisfiable` for a range that
- * begins after the end
- */
-export function readByteRange(header: string | undefined, sizeBytes: number): ByteRange | null | 'unsatisfiable' {
-  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
-  if (first === '' && last === '') return null
-  if (first === '') {
-    const wanted = Math.min(Number(last), sizeBytes)
-    return wanted === 0 ? 'unsatisfiable' : { firstByte: sizeBytes - wanted, lastByte: sizeBytes - 1 }
-  }
-  const firstByte = Number(first)
-  const lastByte = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
-  if (last !== '' && Number(last) < firstByte) return null
-  return firstByte >= sizeBytes ? 'unsatisfiable' : { firstByte, lastByte }
 }

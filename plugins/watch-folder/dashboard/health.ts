@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { toVoxmuxError } from '../../../src/core/errors.js'
-import { withDeadline } from '../../../src/core/with-deadline.js'
+import { withDeadline } from '../../../src/core/waiting.js'
 import { requireFreeSpace } from '../../../src/pipeline/output/free-space.js'
 import { LEAST_OUTPUT_BYTES } from '../../../src/pipeline/plan/plan-job.js'
 import type { OperatorView } from './operator-view.js'

@@ -1,5 +1,5 @@
 import { TransientError } from '../../../src/core/errors.js'
-import { withDeadline } from '../../../src/core/with-deadline.js'
+import { withDeadline } from '../../../src/core/waiting.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
 
 /** The requests of people to the store. */

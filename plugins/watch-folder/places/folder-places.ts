@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
-import { withDeadline } from '../../../src/core/with-deadline.js'
+import { withDeadline } from '../../../src/core/waiting.js'
 import type { SeenMounts } from '../intake/seen-files.js'
 import type { Aftercare } from '../watched-folder.js'
 import { prepareFolder } from './prepare-folder.js'

@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type SecretPosition, type WebhookBody, webhookBodySchema, webhookQuerySchema } from '../../contract/index.js'
+import { isSameSecret } from '../../core/same-secret.js'
 
 /** Result of reading a request: a message, or the HTTP status of its refusal. */
 type WebhookReading = { readonly body: WebhookBody } | { readonly refused: 400 | 401 | 405 | 413 }
@@ -42,11 +42,8 @@ export async function readWebhook(request: IncomingMessage, options: WebhookRead
   return body.success ? { body: body.data } : { refused: 400 }
 }
 
-/** Compares in constant time: the hashes have the same length for any input. */
 function matches(value: string | undefined, secret: string | undefined): boolean {
-  if (secret === undefined) return true
-  const hash = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(hash(value ?? ''), hash(secret)) && value !== undefined
+  return secret === undefined || (isSameSecret(value ?? '', secret) && value !== undefined)
 }
 
 function fromQuery(query: URLSearchParams): unknown {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { withDeadline } from '../../core/with-deadline.js'
+import { withDeadline } from '../../core/waiting.js'
 import type { Listening } from './database.js'
 import type { PostgresServer } from './postgres-server.js'
 

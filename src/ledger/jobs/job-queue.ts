@@ -1,6 +1,6 @@
 import { errorReport, InterruptedError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
-import { WakeUp } from '../../core/wake-up.js'
+import { WakeUp } from '../../core/waiting.js'
 import { isLeaseLost } from '../leases/lease-keeper.js'
 import { type HeldJob, holdJob } from './held-job.js'
 import type { Job, JobRequest } from './job.js'

@@ -1,7 +1,7 @@
 import type { VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { backoffMs } from '../../core/time.js'
-import { WakeUp } from '../../core/wake-up.js'
+import { WakeUp } from '../../core/waiting.js'
 import type { JobStore } from '../../ledger/index.js'
 import { backgroundLoop } from './background-loop.js'
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { guardedRequest } from '../../core/guarded-request.js'
+import { guardedRequest } from '../../core/address-guard.js'
 import { redactUrl } from '../../core/redact.js'
 import { fileError } from '../engine/file-error.js'
 import type { ServiceSettings } from '../service-settings.js'

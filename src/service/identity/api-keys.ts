@@ -1,5 +1,6 @@
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { UsageError } from '../../core/errors.js'
+import { isSameSecret } from '../../core/same-secret.js'
 import type { ApiKey, KeyRecord, KeyRecords } from '../store/key-records.js'
 
 /** A key right after its creation, the only time at which its secret is known. */
@@ -98,8 +99,7 @@ export class ApiKeys {
   async authenticate(clientId: string, clientSecret: string): Promise<ApiKey | undefined> {
     const key = await this.found(clientId)
     // Unknown ids are compared too, so that the response time does not reveal which ids exist.
-    const stored = Buffer.from(key?.secretHash ?? hashSecret(''), 'hex')
-    const matches = timingSafeEqual(stored, Buffer.from(hashSecret(clientSecret), 'hex'))
+    const matches = isSameSecret(hashSecret(clientSecret), key?.secretHash ?? '')
     return key && matches ? usable(key) : undefined
   }
 

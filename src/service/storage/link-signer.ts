@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { isSameSecret } from '../../core/same-secret.js'
 
 /** The permission of a link: write one input, or read one output under a name. */
 export type LinkGrant =
@@ -30,16 +31,10 @@ export function linkSigner(secret: string) {
       if (!grant) return 'unknown'
       const [expiry, given] = [address.searchParams.get('se') ?? '', address.searchParams.get('sig') ?? '']
       const wanted = signature(address.pathname, expiry, address.searchParams.get('name') ?? '')
-      if (!isSame(given, wanted)) return 'forged'
+      if (!isSameSecret(given, wanted)) return 'forged'
       return Number(expiry) * 1000 > Date.now() ? grant : 'expired'
     },
   }
-}
-
-/** Compares two texts in constant time. Compares bytes, because a character may have several. */
-function isSame(given: string, wanted: string): boolean {
-  const [left, right] = [Buffer.from(given), Buffer.from(wanted)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }
 
 const ID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { readByteRange } from '../../core/byte-range.js'
 import { contentDisposition, mediaTypeOf } from './file-storage.js'
 import { ifMissing } from './if-missing.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
@@ -24,7 +25,7 @@ export async function sendDownload(
   const { size, mtime } = await file.stat()
   const etag = `"${size.toString(16)}-${mtime.getTime().toString(16)}"`
   const range = askedRange(request, size, etag, mtime)
-  if (range === 'outside') {
+  if (range === 'unsatisfiable') {
     response.setHeader('content-range', `bytes */${size}`)
     throw new StorageFault('InvalidRange')
   }
@@ -32,8 +33,8 @@ export async function sendDownload(
     ...blobHeaders(),
     'content-type': mediaTypeOf(source.extension),
     'content-disposition': contentDisposition(source.name, source.extension),
-    'content-length': range ? range.end - range.start + 1 : size,
-    ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${size}` }),
+    'content-length': range ? range.lastByte - range.firstByte + 1 : size,
+    ...(range && { 'content-range': `bytes ${range.firstByte}-${range.lastByte}/${size}` }),
     'accept-ranges': 'bytes',
     etag,
     'last-modified': mtime.toUTCString(),
@@ -42,19 +43,14 @@ export async function sendDownload(
     'x-ms-creation-time': mtime.toUTCString(),
   })
   if (request.method === 'HEAD' || size === 0) response.end()
-  else await pipeline(file.createReadStream({ ...range, autoClose: false }), response)
+  else
+    await pipeline(file.createReadStream({ start: range?.firstByte, end: range?.lastByte, autoClose: false }), response)
 }
 
-/** The requested range, both ends included; undefined for the whole file, which may also answer several ranges. */
-function askedRange(request: IncomingMessage, size: number, etag: string, mtime: Date) {
+/** The requested range; null for the whole file, which may also answer several ranges. */
+function askedRange({ headers }: IncomingMessage, size: number, etag: string, mtime: Date) {
+  const condition = headers['if-range']
+  if (condition !== undefined && condition !== etag && condition !== mtime.toUTCString()) return null
   // Azure's client uses its own header, which overrides the standard one.
-  const header = request.headers['x-ms-range'] ?? request.headers.range
-  const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(String(header ?? '')) ?? []
-  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined
-  const condition = request.headers['if-range']
-  if (condition !== undefined && condition !== etag && condition !== mtime.toUTCString()) return undefined
-  const start = from === '' ? Math.max(0, size - Number(to)) : Number(from)
-  const end = from === '' || to === '' ? size - 1 : Math.min(Number(to), size - 1)
-  if (from !== '' && to !== '' && Number(to) < Number(from)) return undefined
-  return start >= size || (from === '' && Number(to) === 0) ? 'outside' : { start, end }
+  return readByteRange(String(headers['x-ms-range'] ?? headers.range ?? ''), size)
 }

@@ -1,5 +1,4 @@
-import { PrivateAddressError } from '../../core/address-guard.js'
-import { guardedRequest } from '../../core/guarded-request.js'
+import { guardedRequest, PrivateAddressError } from '../../core/address-guard.js'
 import { withTimeLimit } from '../../core/linked-abort.js'
 import type { Logger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readByteRange } from '../../src/pages/send-file.js'
+import { readByteRange } from '../../src/core/byte-range.js'
 
 it.each([
   [undefined, null],
