@@ -67,9 +67,15 @@ function unknownKey(schema: z.ZodType, named: string): string {
   // The right name in the wrong section is as common as a typo.
   const elsewhere = paths.find((known) => lastName(known).toLowerCase() === lastName(path).toLowerCase())
   const guess = nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
-  if (guess) return `unknown key "${named}" (did you mean "${guess}"?)`
+  if (guess) return `unknown key "${named}" (did you mean "${numbered(guess, named)}"?)`
   const known = siblings.map((sibling) => sibling.slice(section.length)).filter((name) => name !== '$schema')
   return `unknown key "${named}" (known here: ${known.join(', ')})`
+}
+
+/** Gives a path of the schema the entries of the named one: `folders[].path` becomes `folders[1].path`. */
+function numbered(guess: string, named: string): string {
+  const entries = named.match(/\[\d+\]/g) ?? []
+  return guess.replaceAll('[]', () => entries.shift() ?? '[]')
 }
 
 function nearestName(path: string, paths: readonly string[]): string | undefined {

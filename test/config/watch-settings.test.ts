@@ -61,7 +61,10 @@ describe('the key watch', () => {
   })
 
   it.each([
-    [{ folders: [{ path: 'a' }, { path: 'b', setleSec: 3 }] }, /"watch\.folders\[1\]\.setleSec".*settleSec/],
+    [
+      { folders: [{ path: 'a' }, { path: 'b', setleSec: 3 }] },
+      /"watch\.folders\[1\]\.setleSec" \(did you mean "watch\.folders\[1\]\.settleSec"\?\)/,
+    ],
     [{ folders: [{}] }, /"watch\.folders\[0\]\.path" is missing/],
     [{ folders: [{ path: 'a', source: 'delete' }] }, /must be one of "keep", "move"/],
     [{ folders: [{ path: 'a', marker: '../{name}' }] }, /file name with \{name\}/],

@@ -115,7 +115,7 @@ function configuration(config: Config): readonly Finding[] {
 
 async function service(config: Config, signal: AbortSignal): Promise<string> {
   const target = requireService(config)
-  if (target.kind === 'embedded') return 'built in: runs on this computer and needs no account'
+  if (target.kind === 'embedded') return 'embedded: runs on this computer and needs no account'
   const { kind: _, ...access } = target
   const client = new VoxmuxClient({ ...access, blockTypeHeader: config.blockTypeHeader, retry: { limit: 1 } })
   try {

@@ -15,11 +15,29 @@ export function pieceGroups({ stream, pieces }: TrackPlan) {
     else groups.push([piece])
     endSample = Math.max(endSample, piece.cut.endSample ?? Number.POSITIVE_INFINITY)
   }
-  return groups.map((own) => ({
-    pieces: own,
-    // Such a track has its exact place only from its start.
-    readFromSample: stream.frameJitterSec
-      ? 0
-      : Math.max(0, (own[0] as PiecePlan).cut.startSample - LEAD_SEC * stream.sampleRate),
-  }))
+  return groups.map((own) => ({ pieces: own, readFromSample: readFrom(stream, own[0] as PiecePlan) }))
+}
+
+/** Decoders that fill bands with noise of a generator that runs on from their first packet. */
+const MAKE_NOISE: ReadonlySet<string> = new Set(['aac', 'ac3', 'eac3', 'opus'])
+
+/**
+ * The sample at which the reading of each cut of a track begins. If the decoder makes noise, it is the cut's own, so
+ * that a cut has the same samples whatever others are cut with it. A voice that was paid for is then found in the cache.
+ */
+export function cutReadFrom(track: TrackPlan): ReadonlyMap<PiecePlan, number> {
+  const { stream } = track
+  // Elsewhere, another start moves the sound.
+  const isExact = stream.timeBase === `1/${stream.sampleRate}`
+  const isApart = isExact && MAKE_NOISE.has(stream.codec ?? '')
+  return new Map(
+    pieceGroups(track).flatMap(({ pieces, readFromSample }) =>
+      pieces.map((piece) => [piece, isApart ? readFrom(stream, piece) : readFromSample] as const),
+    ),
+  )
+}
+
+function readFrom({ frameJitterSec, sampleRate }: TrackPlan['stream'], { cut }: PiecePlan): number {
+  // Such a track has its exact place only from its start.
+  return frameJitterSec ? 0 : Math.max(0, cut.startSample - LEAD_SEC * sampleRate)
 }

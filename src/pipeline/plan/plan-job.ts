@@ -21,7 +21,7 @@ import { judge, type Verdicts } from './judge.js'
 import { namedContainer, outputFormat } from './output-format.js'
 import { namesFolder, outputPath } from './output-path.js'
 import { pickedChannels } from './pick-channels.js'
-import { pieceGroups } from './piece-groups.js'
+import { cutReadFrom } from './piece-groups.js'
 import {
   isInParts,
   type PiecePlan,
@@ -174,11 +174,10 @@ export async function checkWriting(
 
 /** The cut requests of a plan, in the order of tracks and pieces. */
 export function cutRequests({ tracks, mux }: JobPlan, folder: string) {
-  const groups = tracks
-    .filter(({ stream }) => mux.indexedTracks?.includes(stream.audioIndex))
-    .flatMap((track) => pieceGroups(track))
   const readFrom = new Map(
-    groups.flatMap(({ pieces, readFromSample }) => pieces.map((piece) => [piece, readFromSample])),
+    tracks
+      .filter(({ stream }) => mux.indexedTracks?.includes(stream.audioIndex))
+      .flatMap((track) => [...cutReadFrom(track)]),
   )
   return tracks
     .flatMap(({ pieces }) => pieces)

@@ -4,6 +4,7 @@ import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { planJob } from '../../../src/pipeline/plan/plan-job.js'
 import { joinMeeting } from '../../../src/pipeline/plan/segments.js'
 import { decodedPcm, fixture, jobBench } from '../../helpers/job-bench.js'
+import { ffmpeg } from '../../helpers/media-factory.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
@@ -72,6 +73,27 @@ it('pays only for what is new if a later job adds a part near those of earlier o
     [1.7, 2.3, 0.6],
   ])
 })
+
+it.each(['aac', 'ac3'])(
+  'pays once for a part in %s, whose decoder adds noise that depends on where it began',
+  async (codec) => {
+    const input = bench.folder.file('noisy.mp4')
+    const noise = 'aevalsrc=0.2*sin(2*PI*200*t)+0.02*(random(1)-0.5):s=48000:d=14'
+    await ffmpeg('-f', 'lavfi', '-i', noise, '-c:a', codec, '-b:a', '64k', input)
+    bench.answerWith('-af', 'volume=0.5')
+    const paid = async (output: string, segments: ReturnType<typeof part>[]) => {
+      const request = requestFor(input, { output: bench.folder.file(output), segments })
+      const { event, receipt } = await runJob(request, bench.pipeline.context)
+      expect(event).toMatchObject({ status: 'done', error: null })
+      return receipt?.voices.map(({ startSample, paidSec }) => [startSample / 48_000, paidSec])
+    }
+    expect(await paid('one.mp4', [part(10, 11)])).toEqual([[9, 3]])
+    expect(await paid('two.mp4', [part(3, 4), part(10, 11)])).toEqual([
+      [2, 3],
+      [9, 0],
+    ])
+  },
+)
 
 it.each([
   [
