@@ -81,7 +81,10 @@ it('lists the jobs of every state that is named, and says if there are more than
     await close()
     workshop.remove()
   })
-  await jobs.enqueueAll(['failed', 'rejected', 'waits'].map((key) => request(key, { input: `/in/${key}.wav` })))
+  await enqueueAll(
+    jobs,
+    ['failed', 'rejected', 'waits'].map((key) => request(key, { input: `/in/${key}.wav` })),
+  )
   for (const status of ['failed', 'rejected'] as const)
     await jobs.fail((await claimed(jobs, status)).lease, { status, error: report })
   const list = (...args: string[]) =>

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { UsageError } from '../../../src/core/errors.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
-import { withDeadline } from '../../../src/core/with-deadline.js'
+import { withDeadline } from '../../../src/core/waiting.js'
 import type { Aftercare, WatchedFolder } from '../watched-folder.js'
 import { requireInside } from './require-inside.js'
 

@@ -52,16 +52,20 @@ function serveTokens(app: FastifyInstance, endpoints: IdentityEndpoints): void {
   }
 
   const tokenPath = '/identity/:tenant/oauth2/v2.0/token'
-  app.post<{ Params: { tenant: string } }>(tokenPath, { errorHandler, bodyLimit: MAX_FORM_BYTES }, async (request, reply) => {
-    reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-    const asked = readTokenRequest(request, identity)
-    if ('error' in asked) return refuse(reply, asked)
-    const key = await apiKeys.authenticate(asked.clientId, asked.clientSecret)
-    if (!key) return refuse(reply, WRONG_CREDENTIALS)
-    if (asked.scope !== identity.scope)
-      return refuse(reply, { status: 400, error: 'invalid_scope', description: `scope must be ${identity.scope}.` })
-    return tokenAnswer(await tokens.issue(key, issuerOf(endpoints)))
-  })
+  app.post<{ Params: { tenant: string } }>(
+    tokenPath,
+    { errorHandler, bodyLimit: MAX_FORM_BYTES },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
+      const asked = readTokenRequest(request, identity)
+      if ('error' in asked) return refuse(reply, asked)
+      const key = await apiKeys.authenticate(asked.clientId, asked.clientSecret)
+      if (!key) return refuse(reply, WRONG_CREDENTIALS)
+      if (asked.scope !== identity.scope)
+        return refuse(reply, { status: 400, error: 'invalid_scope', description: `scope must be ${identity.scope}.` })
+      return tokenAnswer(await tokens.issue(key, issuerOf(endpoints)))
+    },
+  )
 
   app.get('/identity/:tenant/oauth2/v2.0/authorize', async (_request, reply) => refuse(reply, NO_SIGN_IN))
 }

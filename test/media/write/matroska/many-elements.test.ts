@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
+import { ID } from '../../../../src/media/probe/matroska/ids.js'
 import { type Element, ElementCount, parseElements } from '../../../../src/media/write/matroska/read/element.js'
-import { ID } from '../../../../src/media/write/matroska/read/ids.js'
 
 it('holds a hundred bytes or so for an element, of which tags may have a million', () => {
   // A tag with an empty list of targets, and a name with a value.
