@@ -31,6 +31,7 @@ import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
 import { withSameSetUp } from './splice/vorbis-setting.js'
+import { transportSound } from './ts/transport.js'
 import type { DonorFormat, Survey, Wanted, Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
@@ -63,6 +64,7 @@ const WRITERS: readonly PlanWithWriter[] = [
   planWith(isoBmff),
   planWith(matroska),
   planWith(aviSound),
+  planWith(transportSound),
   planWith(soundChunks),
   planWith(elementaryFrames),
   planWith(flacFrames),

@@ -6,7 +6,16 @@ import type { LevelField } from './level/level-field.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 
 /** The writers, in the order in which voxmux asks them. The last one accepts every file. */
-export const WRITER_NAMES = ['pcm-in-place', 'iso-bmff', 'matroska', 'avi', 'chunks', 'frames', 'remux'] as const
+export const WRITER_NAMES = [
+  'pcm-in-place',
+  'iso-bmff',
+  'matroska',
+  'avi',
+  'transport',
+  'chunks',
+  'frames',
+  'remux',
+] as const
 
 export type WriterName = (typeof WRITER_NAMES)[number]
 

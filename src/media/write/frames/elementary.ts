@@ -20,7 +20,7 @@ interface ElementaryFile {
 }
 
 /** The settings for ffmpeg to write only frames, by container, which has the name of its codec. */
-const DONORS: Readonly<Record<string, Pick<DonorFormat, 'muxer' | 'options'>>> = {
+export const FRAME_DONORS: Readonly<Record<string, Pick<DonorFormat, 'muxer' | 'options'>>> = {
   mp3: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0'] },
   aac: { muxer: 'adts', options: [] },
   ac3: { muxer: 'ac3', options: [] },
@@ -45,7 +45,7 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
 }
 
 async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
-  if (!DONORS[media.container]) return null
+  if (!FRAME_DONORS[media.container]) return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
   const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd })
@@ -70,7 +70,7 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
   const { before, frames, followsTags, behind } = parsed
   const { container: codec } = media
   const [track] = tracks
-  const donor = DONORS[codec]
+  const donor = FRAME_DONORS[codec]
   if (!track || tracks.length > 1 || !donor) return { kind: 'declines', reason: 'it has several audio tracks' }
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
     return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }

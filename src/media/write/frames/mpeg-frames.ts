@@ -17,6 +17,7 @@ export interface FoundFrames extends FrameRange {
 
 const WINDOW_BYTES = 1024 * 1024
 const KBIT_V1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
+const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0]
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000, 0]
 
@@ -79,12 +80,29 @@ function othersOf(tags: readonly Structure[], start: number, end: number): reado
 
 /** Length in bytes of an MPEG-1 or MPEG-2 layer III frame from its header; 0 if there is none. */
 export function layerThreeLength(bytes: Buffer, at: number): number {
-  const head = at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0
-  if (head >>> 21 !== 0x7ff) return 0
-  const version = (head >>> 19) & 3
-  const layer = (head >>> 17) & 3
-  const kbit = (version === 3 ? KBIT_V1 : KBIT_V2)[(head >>> 12) & 15] ?? 0
-  const rate = (RATES[(head >>> 10) & 3] ?? 0) >> (version === 3 ? 0 : version === 2 ? 1 : 2)
+  const { version, layer, rate, index, padding } = headAt(bytes, at)
+  const kbit = (version === 3 ? KBIT_V1 : KBIT_V2)[index] ?? 0
   if (layer !== 1 || version === 1 || kbit === 0 || rate === 0) return 0
-  return Math.floor(((version === 3 ? 144 : 72) * 1000 * kbit) / rate) + ((head >>> 9) & 1)
+  return Math.floor(((version === 3 ? 144 : 72) * 1000 * kbit) / rate) + padding
+}
+
+/** The same for layer II. */
+export function layerTwoLength(bytes: Buffer, at: number): number {
+  const { version, layer, rate, index, padding } = headAt(bytes, at)
+  const kbit = (version === 3 ? KBIT_LAYER_2 : KBIT_V2)[index] ?? 0
+  if (layer !== 2 || version === 1 || kbit === 0 || rate === 0) return 0
+  return Math.floor((144 * 1000 * kbit) / rate) + padding
+}
+
+function headAt(bytes: Buffer, at: number) {
+  const head = at + 4 <= bytes.length ? bytes.readUInt32BE(at) : 0
+  const version = (head >>> 19) & 3
+  return {
+    version,
+    // Without the bits of a frame's start, it has no layer.
+    layer: head >>> 21 === 0x7ff ? (head >>> 17) & 3 : 0,
+    rate: (RATES[(head >>> 10) & 3] ?? 0) >> (version === 3 ? 0 : version === 2 ? 1 : 2),
+    index: (head >>> 12) & 15,
+    padding: (head >>> 9) & 1,
+  }
 }

@@ -2,9 +2,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { ADTS_HEAD_BYTES, adtsLength } from '../../probe/adts-length.js'
-import { AC3_STEPS } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
+import { ac3Length, eac3Length } from './dolby-frames.js'
 import { splicedInfo, statesInfo } from './mp3-info.js'
 import { type FrameRange, layerThreeLength } from './mpeg-frames.js'
 
@@ -109,7 +109,7 @@ function plainAdtsLength(bytes: Buffer, at: number): number {
 }
 
 /** The header of a frame of the track, with the length of a new one. */
-function adtsHead(sample: Buffer, payloadBytes: number): Buffer {
+export function adtsHead(sample: Buffer, payloadBytes: number): Buffer {
   const head = Buffer.from(sample.subarray(0, ADTS_HEAD_BYTES))
   const length = payloadBytes + ADTS_HEAD_BYTES
   head.writeUIntBE((head.readUIntBE(3, 3) & ~0x03_ffe0) | (length << 5), 3, 3)
@@ -117,22 +117,4 @@ function adtsHead(sample: Buffer, payloadBytes: number): Buffer {
   head[5] = (head[5] as number) | 0x1f
   head[6] = 0xfc
   return head
-}
-
-/** Length of an AC-3 frame from its header (ATSC A/52, table 5.18); 0 if there is none. */
-function ac3Length(bytes: Buffer, at: number): number {
-  if (bytes.readUInt16BE(at) !== 0x0b77) return 0
-  const [rate, code] = [(bytes[at + 4] ?? 0) >> 6, (bytes[at + 4] ?? 0) & 63]
-  const kbit = AC3_STEPS[code >> 1]
-  if (kbit === undefined || rate > 2) return 0
-  if (rate === 1) return 2 * (Math.floor((320 * kbit) / 147) + (code & 1))
-  return kbit * (rate === 0 ? 4 : 6)
-}
-
-/** Length of an E-AC-3 frame of six blocks that stands alone, from its header; 0 if there is none. */
-function eac3Length(bytes: Buffer, at: number): number {
-  if (bytes.readUInt16BE(at) !== 0x0b77) return 0
-  const isAlone = (bytes[at + 2] ?? 0) >> 3 === 0
-  const hasSixBlocks = (((bytes[at + 4] ?? 0) >> 4) & 3) === 3
-  return isAlone && hasSixBlocks ? 2 * ((bytes.readUInt16BE(at + 2) & 0x7ff) + 1) : 0
 }

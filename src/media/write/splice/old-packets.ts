@@ -1,3 +1,12 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+
+/** A range of a file. */
+export interface ByteRange {
+  readonly start: number
+  readonly length: number
+}
+
 /** The packets of a track as they lie in the input, in decoding order. */
 export interface OldPackets {
   readonly count: number
@@ -5,10 +14,24 @@ export interface OldPackets {
   readonly start: (packet: number) => number
   /** Bytes of a packet, its frame header included. */
   readonly length: (packet: number) => number
+  /** All bytes of a packet in their order, if it does not lie in one place. */
+  readonly ranges?: (packet: number) => readonly ByteRange[]
   /** Bytes of the frame header before what a decoder needs: 7 in ADTS, else 0. */
   readonly headBytes: number
   /** Time at which the first sample of a packet plays, counted from the file's zero. */
   readonly startSec: (packet: number) => number
+}
+
+/** All bytes of a packet in the input, in their order. */
+export function rangesOf({ start, length, ranges }: OldPackets, packet: number): readonly ByteRange[] {
+  return ranges?.(packet) ?? [{ start: start(packet), length: length(packet) }]
+}
+
+/** Reads a packet of the input, its frame header included. */
+export async function readPacket(file: FileHandle, packets: OldPackets, packet: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for (const { start, length } of rangesOf(packets, packet)) parts.push(await readAt(file, start, length))
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
 /** The headers of Vorbis that a decoder needs before any packet. */

@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { readSamples } from '../../pcm/pcm-samples.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { donorCommand } from '../encode-donor.js'
 import type { Coding, NewCoding, SamplesOf } from './coding.js'
 import type { Sound } from './measure-joint.js'
+import { readPacket } from './old-packets.js'
 import type { TrackHead } from './packet-sound.js'
 import { PART_FORMAT } from './side-packets.js'
 import type { SpliceJob } from './splice-job.js'
@@ -50,10 +50,10 @@ export interface PacketKind {
 
 /** The old packets `from` to `to` (excluded), as a decoder takes them. */
 export async function oldPackets({ track }: SpliceJob, file: FileHandle, from: number, to: number): Promise<Buffer[]> {
-  const { start, length, headBytes } = track.packets
+  const { headBytes } = track.packets
   const packets: Buffer[] = []
   for (let packet = from; packet < to; packet++) {
-    packets.push(await readAt(file, start(packet) + headBytes, length(packet) - headBytes))
+    packets.push((await readPacket(file, track.packets, packet)).subarray(headBytes))
   }
   return packets
 }

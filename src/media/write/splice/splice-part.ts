@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
 import { type Coding, type Joint, type NewCoding, packetAt, shiftedCoding } from './coding.js'
 import { jointHolds, monoOf, placeOf, probeOf, type Sound, type SoundProbe } from './measure-joint.js'
+import { readPacket } from './old-packets.js'
 import { decodeRuns } from './packet-sound.js'
 import { type PartJob, wantedSound } from './part-job.js'
 import { NoSplice } from './splice-job.js'
@@ -201,7 +201,7 @@ async function keptPackets(
 ) {
   const { job, file, keep } = part
   const { frameHead, packets: stored } = job.track
-  const sample = await readAt(file, stored.start(left.old), stored.length(left.old))
+  const sample = await readPacket(file, stored, left.old)
   const packets: NewPacket[] = []
   for (let packet = left.made; packet < right.made; packet++) {
     const payload =

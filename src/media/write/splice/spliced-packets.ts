@@ -1,6 +1,6 @@
 import type { BytePiece, BytePlan } from '../byte-plan.js'
 import { firstAtLeast } from '../first-at-least.js'
-import type { OldPackets, PacketPlace, PacketPlaces, SpliceableTrack } from './old-packets.js'
+import { type OldPackets, type PacketPlace, type PacketPlaces, rangesOf, type SpliceableTrack } from './old-packets.js'
 import type { PacketSpan } from './splice-ranges.js'
 
 /** New packets that replace the old ones of a span. Their number may differ. */
@@ -64,14 +64,25 @@ export class SplicedPackets implements PacketPlaces {
     })
   }
 
-  /** Bytes of a range of the virtual side file, in whole packets. @param donor place of the new packets */
+  /** Bytes of a range of the virtual side file. @param donor place of the new packets */
   *pieces(start: number, length: number, donor: number): Generator<BytePiece> {
-    const first = firstAtLeast(this.count, this.offsetOf, start)
-    for (let packet = first; packet < this.count && this.offsetOf(packet) < start + length; packet++) {
-      const source = this.#sourceOf(packet)
-      if ('made' in source) yield { kind: 'donor', donor, start: source.made.start, length: source.made.length }
-      else yield { kind: 'input', start: this.#old.start(source.old), length: this.#old.length(source.old) }
+    const end = start + length
+    const first = Math.max(0, firstAtLeast(this.count, this.offsetOf, start + 1) - 1)
+    for (let packet = first; packet < this.count && this.offsetOf(packet) < end; packet++) {
+      let at = this.offsetOf(packet)
+      for (const range of this.#partsOf(packet, donor)) {
+        const [from, to] = [Math.max(start, at), Math.min(end, at + range.length)]
+        if (to > from) yield { ...range, start: range.start + from - at, length: to - from }
+        at += range.length
+      }
     }
+  }
+
+  #partsOf(packet: number, donor: number) {
+    const source = this.#sourceOf(packet)
+    if ('made' in source)
+      return [{ kind: 'donor' as const, donor, start: source.made.start, length: source.made.length }]
+    return rangesOf(this.#old, source.old).map((range) => ({ kind: 'input' as const, ...range }))
   }
 
   #sourceOf(packet: number): Source {

@@ -3,12 +3,13 @@ import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import type { Structure } from './structure.js'
 
-const PLAIN_BYTES = 188
+/** Bytes of a packet without what some files put before or behind it. */
+export const PLAIN_BYTES = 188
 /** Packets with error correction behind each. */
-const CORRECTED_BYTES = 204
+export const CORRECTED_BYTES = 204
 /** Packets of broadcast and storage, of Blu-ray (a timecode before each), and with Reed-Solomon bytes. */
 const PACKET_BYTES = [PLAIN_BYTES, 192, CORRECTED_BYTES]
-const SYNC = 0x47
+export const SYNC = 0x47
 /** Packets in a row that begin with the sync byte. Fewer can be chance. */
 const SYNCED = 8
 /** Tables repeat at least every ten seconds, so the rest of a long file shows no others. */
@@ -26,11 +27,9 @@ const TABLES: Readonly<Record<number, string>> = {
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
  * `PID 256 (stream)`, or `PID 600` if its content is unknown. Ends with the error correction if there is any. Undefined if no packets are found.
  */
-export async function transportPids(
-  file: FileHandle,
-  { sizeBytes, streams, programs = [] }: MediaInfo,
-): Promise<readonly Structure[] | undefined> {
-  const grid = gridOf(await readAt(file, 0, (SYNCED + 1) * 204))
+export async function transportPids(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
+  const { sizeBytes } = media
+  const grid = await packetGrid(file)
   if (!grid) return undefined
   const { first, size } = grid
   const held = new Map<number, { start: number; hasPayload: boolean }>()
@@ -44,26 +43,37 @@ export async function transportPids(
       known.hasPayload ||= ((bytes[place + 3] ?? 0) & 0x10) !== 0
     }
   }
-  const nameOf = (pid: number, hasPayload: boolean) => {
-    const table = TABLES[pid]
-    if (table !== undefined) return table
-    if (programs.some(({ pmtPid }) => pmtPid === pid)) return 'PMT'
-    if (streams.some(({ id }) => id === pid)) return 'stream'
-    return hasPayload ? null : 'clock'
-  }
   const pids = [...held]
     .sort(([one], [other]) => one - other)
     .map(([pid, { start, hasPayload }]) => {
-      const name = nameOf(pid, hasPayload)
-      return { path: name === null ? `PID ${pid}` : `PID ${pid} (${name})`, start, length: size }
+      return { path: pidName(media, pid, hasPayload), start, length: size }
     })
   if (size !== CORRECTED_BYTES) return pids
   return [...pids, { path: 'Reed-Solomon bytes', start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }]
 }
 
-/** The place of the first packet, and the distance to the next one. */
-function gridOf(head: Buffer): { readonly first: number; readonly size: number } | undefined {
-  for (let first = 0; first < 204; first++) {
+/** Names a packet id. @param hasPayload false if its packets carry nothing but a clock */
+export function pidName(
+  { streams, programs = [] }: Pick<MediaInfo, 'streams' | 'programs'>,
+  pid: number,
+  hasPayload: boolean,
+): string {
+  const unnamed = hasPayload ? null : 'clock'
+  const stream = streams.some(({ id }) => id === pid) ? 'stream' : unnamed
+  const name = TABLES[pid] ?? (programs.some(({ pmtPid }) => pmtPid === pid) ? 'PMT' : stream)
+  return name === null ? `PID ${pid}` : `PID ${pid} (${name})`
+}
+
+/** The sync byte of the first packet, and the distance to that of the next one. */
+export interface PacketGrid {
+  readonly first: number
+  readonly size: number
+}
+
+/** Finds the packets of a transport stream; undefined if there are none. */
+export async function packetGrid(file: FileHandle): Promise<PacketGrid | undefined> {
+  const head = await readAt(file, 0, (SYNCED + 1) * CORRECTED_BYTES)
+  for (let first = 0; first < CORRECTED_BYTES; first++) {
     const size = PACKET_BYTES.find((each) =>
       Array.from({ length: SYNCED }, (_, place) => head[first + place * each]).every((byte) => byte === SYNC),
     )

@@ -45,7 +45,13 @@ async function planned(path: string, options: Partial<PlanOutputOptions>) {
 }
 
 it.each([
-  ['ts', ['-c:v', 'mpeg2video', '-c:a', 'mp2'], {}, [packet(0x12), packet(600)], ['PID 18 (EIT)', 'PID 600']],
+  [
+    'ts',
+    ['-c:v', 'mpeg2video', '-c:a', 'mp2'],
+    { container: 'm2ts' },
+    [packet(0x12), packet(600)],
+    ['PID 18 (EIT)', 'PID 600'],
+  ],
   ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP], ['XMP']],
   ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
   ['mp4', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mkv' }, [box('uuid'), box('zzzz')], ['uuid', 'zzzz']],
@@ -118,7 +124,7 @@ it('names the programs that become one', async () => {
   const path = folder.file('two.ts')
   const programs = ['-program', 'title=One:program_num=1:st=0', '-program', 'title=Two:program_num=2:st=1']
   await ffmpeg(...tone(1), ...tone(1), '-map', '0', '-map', '1', '-c:a', 'mp2', ...programs, path)
-  expect((await planned(path, {})).losses).toEqual(['division into 2 programs'])
+  expect((await planned(path, { container: 'm2ts' })).losses).toEqual(['division into 2 programs'])
 })
 
 it('copies no signature and no checksum of the old sound into a new WAV', async () => {

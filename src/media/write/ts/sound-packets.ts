@@ -1,0 +1,154 @@
+import { MalformedFile } from '../../probe/malformed-file.js'
+import { Column } from '../column.js'
+import { PLAIN_BYTES } from '../structure/transport-pids.js'
+import type { FrameKind } from './frame-kinds.js'
+import { FrameSplitter, type SoundFrames } from './frame-splitter.js'
+import { readSoundPacket, readUnitHead, UNCOUNTED_BYTES } from './transport-packet.js'
+
+/** The packets of a sound from its first unit on, in columns: a day of film has millions. */
+export interface SoundPackets {
+  readonly count: number
+  /** Place of a packet among all packets of the file. */
+  readonly numberOf: (packet: number) => number
+  /** First byte of the payload from the sync byte on; 188 if there is none. */
+  readonly payloadAt: (packet: number) => number
+  readonly keptBytes: (packet: number) => number
+  readonly counter: (packet: number) => number
+  readonly hasPriority: (packet: number) => boolean
+}
+
+/** The units (PES packets) of a sound. Bytes of the sound count from its first unit on. */
+export interface SoundUnits {
+  readonly count: number
+  /** First packet of a unit; for `count`, the one behind the last. */
+  readonly packetOf: (unit: number) => number
+  /** First byte of the sound in a unit; for `count`, the one behind the last. */
+  readonly startOf: (unit: number) => number
+  readonly headBytes: (unit: number) => number
+  readonly statesLength: (unit: number) => boolean
+  /** In ticks of 90 kHz, which continue when the clock wraps; NaN if none is stated. */
+  readonly ticks: (unit: number) => number
+}
+
+/** A sound in a transport stream. */
+export interface Sound {
+  readonly packets: SoundPackets
+  readonly units: SoundUnits
+  readonly frames: SoundFrames
+  /** True if some packets cannot carry another number of bytes. */
+  readonly isRigid: boolean
+}
+
+const WRAP_TICKS = 2 ** 33
+const COUNTERS = 16
+const PRIORITY = 0x10
+
+/** Collects the packets of a sound. Its functions throw a MalformedFile that says why it cannot be rewritten. */
+export class SoundReader {
+  readonly #splitter: FrameSplitter
+  readonly #numbers = Column.integers()
+  /** Four numbers below 256 for each packet: payload, kept bytes, counter with priority. */
+  readonly #heads = Column.integers()
+  readonly #units = {
+    packets: Column.integers(),
+    starts: Column.floats(),
+    heads: Column.integers(),
+    ticks: Column.floats(),
+  }
+  #soundBytes = 0
+  #counter: number | null = null
+  #isRigid = false
+  /** Bytes of sound that the last unit states; null if it states none. */
+  #stated: number | null = null
+  #lastTicks = Number.NaN
+  #wrapped = 0
+
+  constructor(kind: FrameKind) {
+    this.#splitter = new FrameSplitter(kind)
+  }
+
+  /** @param number place among all packets @param at its sync byte */
+  take(bytes: Buffer, at: number, number: number): void {
+    const packet = readSoundPacket(bytes, at)
+    const { payloadAt, startsUnit, keptBytes, counter, hasPriority } = packet
+    this.#isRigid ||= packet.isRigid || packet.isDiscontinuous
+    this.#follow(counter, payloadAt < PLAIN_BYTES, packet.isDiscontinuous)
+    if (this.#units.packets.count === 0 && !startsUnit) return
+    this.#numbers.push(number)
+    this.#heads.push(((payloadAt * 256 + keptBytes) * 256 + counter) | (hasPriority ? PRIORITY : 0))
+    let from = at + payloadAt
+    const end = at + PLAIN_BYTES
+    if (startsUnit) from += this.#startUnit(bytes.subarray(from, end))
+    if (from >= end) return
+    this.#soundBytes += end - from
+    const unitStart = this.#units.starts.get(this.#units.starts.count - 1)
+    if (this.#stated !== null && this.#soundBytes - unitStart > this.#stated) throw brokenUnit()
+    this.#splitter.take(bytes.subarray(from, end))
+  }
+
+  /** @throws MalformedFile */
+  finish(): Sound {
+    const { packets, starts, heads, ticks } = this.#units
+    const [numbers, packetHeads, soundBytes] = [this.#numbers, this.#heads, this.#soundBytes]
+    if (packets.count === 0) throw new MalformedFile('the track has no packets')
+    return {
+      packets: {
+        count: numbers.count,
+        numberOf: (packet) => numbers.get(packet),
+        payloadAt: (packet) => packetHeads.get(packet) >> 16,
+        keptBytes: (packet) => (packetHeads.get(packet) >> 8) & 255,
+        counter: (packet) => packetHeads.get(packet) & 15,
+        hasPriority: (packet) => (packetHeads.get(packet) & PRIORITY) !== 0,
+      },
+      units: {
+        count: packets.count,
+        packetOf: (unit) => (unit < packets.count ? packets.get(unit) : numbers.count),
+        startOf: (unit) => (unit < packets.count ? starts.get(unit) : soundBytes),
+        headBytes: (unit) => heads.get(unit) >> 1,
+        statesLength: (unit) => (heads.get(unit) & 1) === 1,
+        ticks: (unit) => ticks.get(unit),
+      },
+      frames: this.#splitter.finish(),
+      isRigid: this.#isRigid,
+    }
+  }
+
+  #follow(counter: number, hasPayload: boolean, isDiscontinuous: boolean): void {
+    const last = this.#counter
+    this.#counter = counter
+    if (last === null || isDiscontinuous) return
+    const expected = hasPayload ? (last + 1) % COUNTERS : last
+    if (counter === expected) return
+    throw new MalformedFile(
+      counter === last ? 'packets of the track are there twice' : 'packets of the track are missing',
+    )
+  }
+
+  /** Returns the bytes of its head. */
+  #startUnit(payload: Buffer): number {
+    const { headBytes, statedBytes, ticks, isRigid } = readUnitHead(payload)
+    const { packets, starts, heads, ticks: times } = this.#units
+    const last = starts.count - 1
+    if (this.#stated !== null && this.#soundBytes - starts.get(last) !== this.#stated) throw brokenUnit()
+    this.#stated = statedBytes > 0 ? statedBytes + UNCOUNTED_BYTES - headBytes : null
+    this.#isRigid ||= isRigid
+    packets.push(this.#numbers.count - 1)
+    starts.push(this.#soundBytes)
+    heads.push(headBytes * 2 + (statedBytes > 0 ? 1 : 0))
+    times.push(this.#unwrapped(ticks))
+    return headBytes
+  }
+
+  #unwrapped(ticks: number): number {
+    if (Number.isNaN(ticks)) return ticks
+    const moved = ticks + this.#wrapped - this.#lastTicks
+    if (moved < -WRAP_TICKS / 2) this.#wrapped += WRAP_TICKS
+    if (moved > WRAP_TICKS / 2) this.#wrapped -= WRAP_TICKS
+    this.#lastTicks = ticks + this.#wrapped
+    return this.#lastTicks
+  }
+}
+
+function brokenUnit(): MalformedFile {
+  return new MalformedFile('the track has units that do not have the length that they state')
+}

@@ -1,0 +1,100 @@
+import { open } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
+import { FRAME_DONORS } from '../frames/elementary.js'
+import { CORRECTED_BYTES } from '../structure/transport-pids.js'
+import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import { censusOfTransport } from './census-of-transport.js'
+import { FRAME_KINDS, type FrameKind } from './frame-kinds.js'
+import { FrameSplitter } from './frame-splitter.js'
+import { layOutTransport } from './lay-out-transport.js'
+import type { Sound } from './sound-packets.js'
+import { spliceableSound } from './splice-sound.js'
+import { readTransport, type TransportFile } from './transport-file.js'
+import { unfitSound } from './unfit-sound.js'
+import type { MadeFrames } from './unit-shares.js'
+
+const DONOR_BYTES_AT_ONCE = 1024 ** 2
+
+/** Writes new sound into a transport stream: packets of other PIDs stay, and so do their places and clocks. */
+export const transportSound: Writer<TransportFile, MadeFrames> = {
+  name: 'transport',
+  parse: async (media, signal) => {
+    if (media.formatName !== 'mpegts') return null
+    const kinds = new Map<number, FrameKind>()
+    for (const { kind, codec, id } of media.streams) {
+      const frames = kind === 'audio' ? FRAME_KINDS[codec ?? ''] : undefined
+      if (frames && typeof id === 'number') kinds.set(id, frames)
+    }
+    return readTransport(media.path, media.sizeBytes, kinds, signal)
+  },
+  survey,
+  readDonor,
+  splice: async (file, wanted, place) => {
+    const track = wanted.tracks[place] as WantedTrack
+    return spliceableSound(file, soundOf(file, track), wanted, track)
+  },
+  layOut: (file, { tracks }, donors) =>
+    layOutTransport(
+      file,
+      tracks.map((track, donor) => {
+        const made = donors[donor]
+        if (!made) throw new RangeError(`Track ${donor} has no donor.`)
+        return { pid: pidOf(track), sound: soundOf(file, track), made, donor }
+      }),
+    ),
+}
+
+/** The packets of a track that the survey took. */
+function soundOf({ sounds }: TransportFile, track: WantedTrack): Sound {
+  const sound = sounds.get(pidOf(track))
+  if (typeof sound !== 'object') throw new RangeError(`PID ${pidOf(track)} has no sound.`)
+  return sound
+}
+
+function pidOf({ input }: WantedTrack): number {
+  return input.id ?? -1
+}
+
+function survey(file: TransportFile, wanted: Wanted): Survey {
+  const { media, tracks } = wanted
+  if (file.grid.size === CORRECTED_BYTES)
+    return { kind: 'declines', reason: 'checksums of its old bytes follow each packet' }
+  const donors = []
+  for (const track of tracks) {
+    const sound = file.sounds.get(pidOf(track))
+    const kind = FRAME_KINDS[track.input.codec ?? '']
+    const donor = FRAME_DONORS[track.input.codec ?? '']
+    if (!sound || !kind || !donor) return { kind: 'declines', reason: `${track.input.codec} has no frames to replace` }
+    if (typeof sound === 'string') return { kind: 'declines', reason: sound }
+    const reason = unfitSound(file, sound, track, media)
+    if (reason !== undefined) return { kind: 'declines', reason }
+    const { count, form, hasRest } = sound.frames
+    const isMp3 = track.input.codec === 'mp3'
+    donors.push({
+      muxer: donor.muxer,
+      options: isMp3 ? [...donor.options, '-write_xing', '0'] : donor.options,
+      skipSamples: lateSamples(media, track.input),
+      // The beginning of a frame that was cut off is replaced by that of a new one.
+      sampleCount: (count + (hasRest ? 1 : 0)) * kind.samplesOf(form),
+      leadIn: 'trimmed' as const,
+    })
+  }
+  return { kind: 'takes', census: censusOfTransport(file, media, new Set(tracks.map(pidOf))), donors }
+}
+
+async function readDonor(path: string, { input }: WantedTrack): Promise<MadeFrames> {
+  const kind = FRAME_KINDS[input.codec ?? '']
+  if (!kind) throw new MalformedFile('its frames are unknown')
+  await using file = await open(path, 'r')
+  const splitter = new FrameSplitter(kind)
+  for (let at = 0; ; ) {
+    const bytes = await readAt(file, at, DONOR_BYTES_AT_ONCE)
+    if (bytes.length === 0) break
+    splitter.take(bytes)
+    at += bytes.length
+  }
+  const { count, startOf, hasRest } = splitter.finish()
+  if (hasRest || startOf(0) !== 0) throw new MalformedFile('it holds other bytes than frames')
+  return { count, startOf }
+}

@@ -1,0 +1,96 @@
+import type { MediaInfo } from '../../media-info.js'
+import { PLAIN_BYTES } from '../structure/transport-pids.js'
+import type { WantedTrack } from '../writer.js'
+import { constantBytes, FRAME_KINDS } from './frame-kinds.js'
+import type { Sound } from './sound-packets.js'
+import { untrueFact } from './stated-facts.js'
+import type { TransportFile } from './transport-file.js'
+import { firstFrameOf } from './unit-shares.js'
+
+const TICKS_A_SEC = 90_000
+/** After so many seconds, a clock of 33 bits begins again. */
+const WRAP_SEC = 2 ** 33 / TICKS_A_SEC
+/** ffmpeg rounds times to a tick. */
+const SAME_START_SEC = 0.0005
+/** Gaps up to this length are rounding. Longer ones become silence, for which the track has no packets. */
+const MOST_OFF_TICKS = 108
+/** The length of a unit has 16 bits. */
+const MOST_UNIT_BYTES = 65_000
+
+/** The reason why voxmux cannot put new frames into the packets of a track; undefined if it can. Pure. */
+export function unfitSound(
+  file: TransportFile,
+  sound: Sound,
+  track: WantedTrack,
+  media: MediaInfo,
+): string | undefined {
+  const { input, encoding, channels } = track
+  const { codec } = input
+  const kind = FRAME_KINDS[codec ?? '']
+  if (!kind || encoding.codec !== codec) return `its audio is ${codec}, and becomes ${encoding.codec}`
+  if (channels !== input.channels) return 'its tables may state its number of channels'
+  if (media.streams.filter(({ id }) => id === input.id).length !== 1) return 'several streams have the same packets'
+  if (codec === 'aac' && input.profile !== 'LC') return `its profile is ${input.profile ?? 'unknown'}, not LC`
+  const samples = kind.samplesOf(sound.frames.form)
+  const made = constantBytes(encoding.codec, encoding.bitRate, input.sampleRate, samples)
+  const hasSameFrames = made !== undefined && made === sound.frames.bytesOfAll
+  return (
+    untrueTables(file, track, hasSameFrames) ??
+    (hasSameFrames ? undefined : rigidReason(file, sound, kind.mostBytes(channels))) ??
+    clockFault(sound, track, media, samples)
+  )
+}
+
+function untrueTables(
+  { tables }: TransportFile,
+  { input, encoding }: WantedTrack,
+  hasSameFrames: boolean,
+): string | undefined {
+  if (typeof tables === 'string') return tables
+  const facts = { codec: encoding.codec, bitRate: encoding.bitRate, hasSameFrames }
+  const types = FRAME_KINDS[encoding.codec]?.streamTypes ?? []
+  let isListed = false
+  for (const table of tables) {
+    for (const entry of table.entries) {
+      if (entry.pid !== input.id) continue
+      isListed = true
+      if (!types.includes(entry.streamType)) return `its type ${entry.streamType} is not that of its frames`
+      const fact = untrueFact(table, entry, facts)
+      if (fact !== undefined) return fact
+    }
+  }
+  return isListed ? undefined : 'no program lists the track'
+}
+
+/** The reason why frames of another size do not fit; undefined if they do. */
+function rigidReason({ isElastic, grid }: TransportFile, { isRigid, units, frames }: Sound, frameBytes: number) {
+  const why = 'and new frames may have other sizes'
+  if (grid.size !== PLAIN_BYTES) return `its packets state when they arrive, ${why}`
+  if (!isElastic) return `its packets come at a constant rate, ${why}`
+  if (isRigid) return `packets of the track state facts about their bytes, ${why}`
+  for (let unit = 0, frame = 0; unit < units.count; unit++) {
+    const first = frame
+    while (frame < frames.count && frames.startOf(frame) < units.startOf(unit + 1)) frame++
+    if (units.headBytes(unit) + (frame - first) * frameBytes > MOST_UNIT_BYTES) return `its units are long, ${why}`
+  }
+  return undefined
+}
+
+/** The reason why new frames would not lie at their times; undefined if they do. */
+function clockFault(sound: Sound, { input }: WantedTrack, media: MediaInfo, samples: number): string | undefined {
+  const { units } = sound
+  if (input.followsDrift) return 'the clock of the track moves away from its samples'
+  const frameTicks = (samples * TICKS_A_SEC) / input.sampleRate
+  let start: number | undefined
+  for (let unit = 0; unit < units.count; unit++) {
+    const ticks = units.ticks(unit)
+    if (Number.isNaN(ticks)) continue
+    const before = firstFrameOf(sound, unit) * frameTicks
+    start ??= ticks - before
+    if (Math.abs(ticks - start - before) > MOST_OFF_TICKS) return 'the clock of the track has gaps'
+  }
+  if (start === undefined) return 'the track states no times'
+  const apart = Math.abs(start / TICKS_A_SEC - (input.startSec ?? media.startSec)) % WRAP_SEC
+  if (Math.min(apart, WRAP_SEC - apart) > SAME_START_SEC) return 'ffmpeg reads another start of the track'
+  return undefined
+}

@@ -1,0 +1,52 @@
+import { firstAtLeast } from '../first-at-least.js'
+import type { Sound } from './sound-packets.js'
+
+/** Frames of a side file that hold nothing else. */
+export interface MadeFrames {
+  readonly count: number
+  /** First byte of a frame in the side file; for `count`, the one behind the last. */
+  readonly startOf: (frame: number) => number
+}
+
+/** The content of a unit of the track in the output. */
+export interface UnitShare {
+  /** Old bytes before the first whole frame, which stay. */
+  readonly leadBytes: number
+  /** Bytes of the side file. */
+  readonly from: number
+  readonly to: number
+}
+
+/** The first frame that begins in a unit or behind it; for the number of units, the number of frames. */
+export function firstFrameOf({ units, frames }: Sound, unit: number): number {
+  return firstAtLeast(frames.count, frames.startOf, units.startOf(unit))
+}
+
+/**
+ * Divides new frames among the units of a track. If all have the sizes of the old ones, each unit keeps its bytes, even if
+ * a frame lies in two units. Else each gets as many whole frames as began in it.
+ */
+export function unitShares(sound: Sound, made: MadeFrames): (unit: number) => UnitShare {
+  const { units, frames } = sound
+  const first = frames.startOf(0)
+  if (haveSameSizes(sound, made)) {
+    const end = made.startOf(made.count)
+    const placeOf = (byte: number) => Math.min(end, Math.max(0, byte - first))
+    return (unit) => {
+      const [start, next] = [units.startOf(unit), units.startOf(unit + 1)]
+      const leadBytes = Math.max(0, Math.min(first, next) - start)
+      return { leadBytes, from: placeOf(start), to: placeOf(next) }
+    }
+  }
+  const startOf = (unit: number) => made.startOf(Math.min(made.count, firstFrameOf(sound, unit)))
+  return (unit) => ({ leadBytes: 0, from: startOf(unit), to: startOf(unit + 1) })
+}
+
+/** True if new frames have the sizes of the old ones, as far as they reach. */
+export function haveSameSizes({ frames }: Sound, made: MadeFrames): boolean {
+  const [first, start] = [frames.startOf(0), made.startOf(0)]
+  for (let frame = 0; frame <= Math.min(frames.count, made.count); frame++) {
+    if (frames.startOf(frame) - first !== made.startOf(frame) - start) return false
+  }
+  return true
+}

@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
+import { brokenCounters, readPackets } from './read-transport.js'
+
+const run = promisify(execFile)
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** A sound that resembles itself at no other time. */
+const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=48000:d=3']
+
+async function film(name: string, ...options: readonly string[]): Promise<string> {
+  const path = folder.file(name)
+  await ffmpeg(...picture(3), ...sweep, '-c:v', 'mpeg2video', ...options, path)
+  return path
+}
+
+/** Packets of things that ffmpeg does not write: a guide, a cue of an advertisement, the time of day. */
+function withGuide(bytes: Buffer, size: 188 | 192): Buffer {
+  const made: Buffer[] = []
+  for (const [place, { bytes: packet }] of readPackets(bytes, size).entries()) {
+    made.push(packet)
+    if (place % 50 !== 10) continue
+    for (const pid of [0x12, 0x14, 0x333]) {
+      const more = Buffer.alloc(size, place % 256)
+      packet.copy(more, 0, 0, size - 188)
+      more.set([0x47, pid >> 8, pid & 255, 0x10 | ((place / 50) & 15)], size - 188)
+      made.push(more)
+    }
+  }
+  return Buffer.concat(made)
+}
+
+/** Warnings of ffmpeg, which reads all packets and decodes all sound. */
+async function warnings(path: string): Promise<string> {
+  const { stderr } = await run('ffmpeg', ['-v', 'warning', '-nostdin', '-f', 'mpegts', '-i', path, '-f', 'null', '-'])
+  return stderr.replaceAll(/0x[0-9a-f]+/g, '')
+}
+
+/** Times of packets as ffprobe reads them. */
+async function packetTimes(path: string, stream: string): Promise<unknown> {
+  const fields = ['-show_entries', 'packet=pts,dts,duration', '-select_streams', stream]
+  return (await ffprobeJson(path, '-f', 'mpegts', ...fields)).packets
+}
+
+it.each([
+  ['MP2', 'mp2.ts', ['-c:a', 'mp2', '-b:a', '192k'], 0],
+  ['MP2 at a constant rate', 'constant.ts', ['-c:a', 'mp2', '-muxrate', '2M'], 0],
+  ['MP2 with frames of two sizes', 'mp2-44.ts', ['-c:a', 'mp2', '-ar', '44100'], null],
+  ['MP3', 'mp3.ts', ['-c:a', 'libmp3lame', '-b:a', '128k'], 0],
+  ['AC-3', 'ac3.ts', ['-c:a', 'ac3', '-b:a', '256k'], 0],
+  ['AC-3 with its descriptor', 'dvb.ts', ['-c:a', 'ac3', '-mpegts_flags', 'system_b'], 0],
+  ['E-AC-3', 'eac3.ts', ['-c:a', 'eac3', '-b:a', '224k'], 0],
+  ['AC-3 with arrival times', 'ac3.m2ts', ['-c:a', 'ac3'], 0],
+  ['AAC', 'aac.ts', ['-c:a', 'aac', '-b:a', '128k'], null],
+  ['AAC with a frame in each unit', 'small.ts', ['-c:a', 'aac', '-pes_payload_size', '1'], null],
+  ['AAC while the clock wraps around', 'wrap.ts', ['-c:a', 'aac', '-output_ts_offset', '95442'], null],
+] as const)('replaces %s, and no other packet', async (_name, name, options, growth) => {
+  const path = await film(name, ...options)
+  const size = name.endsWith('m2ts') ? 192 : 188
+  await writeFile(path, withGuide(await readFile(path), size))
+  // It compares packets and their times, and finds the sound in the output.
+  const { media, plan, part, verified } = await writtenFile(path)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('transport')
+  expect(plan.losses).toEqual([])
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const pid = media.streams[1]?.id ?? -1
+  expect(census.filter(({ fate }) => fate === 'lost')).toEqual([])
+  const kept = census.filter(({ fate }) => fate === 'kept').map((entry) => entry.path)
+  expect(kept).toEqual(expect.arrayContaining(['PID 0 (PAT)', 'PID 18 (EIT)', 'PID 20 (TDT)', 'PID 819']))
+  const [input, output] = [await readFile(path), await readFile(part)]
+  const [before, after] = [readPackets(input, size), readPackets(output, size)]
+  const others = (packets: typeof before) => packets.filter((packet) => packet.pid !== pid).map(({ bytes }) => bytes)
+  expect(Buffer.concat(others(after)).equals(Buffer.concat(others(before)))).toBe(true)
+  expect(brokenCounters(after, pid)).toBe(0)
+  if (growth === null) expect(output.length - input.length).toBeLessThan(input.length / 10)
+  else expect(output.length - input.length).toBe(growth)
+  expect(await warnings(part)).toBe(await warnings(path))
+  for (const stream of ['v', 'a']) expect(await packetTimes(part, stream)).toEqual(await packetTimes(path, stream))
+})
+
+it('replaces two sounds of a film, and keeps a third', async () => {
+  const sounds = ['-map', '1:a', '-map', '1:a', '-map', '1:a', '-c:a:0', 'aac', '-c:a:1', 'ac3', '-c:a:2', 'mp2']
+  const path = await film('three.ts', '-map', '0:v', ...sounds)
+  const { plan, part, verified } = await writtenFile(path, { replaced: [0, 1] })
+  expect(bytesWriting(plan).writer).toBe('transport')
+  expect(verified.streams.map(({ fate }) => fate)).toEqual(['copied', 'replaced', 'replaced', 'copied'])
+  expect(verified.sync).toHaveLength(2)
+  for (const { places } of verified.sync)
+    for (const { offsetSamples } of places) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  expect(await warnings(part)).toBe('')
+})
+
+it('replaces the sound of a recording that begins and ends within a unit', async () => {
+  const path = await film('cut.ts', '-c:a', 'mp2', '-pes_payload_size', '2000', '-bf', '0', '-g', '1')
+  const packets = readPackets(await readFile(path), 188)
+  const tables = packets.slice(0, 3).map(({ bytes }) => bytes)
+  const inside = packets.findIndex(({ pid, starts }, place) => place > 300 && pid === 0x101 && !starts)
+  await writeFile(path, Buffer.concat([...tables, ...packets.slice(inside, -20).map(({ bytes }) => bytes)]))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('transport')
+  syncOffsets(verified)
+  expect((await readFile(part)).length).toBe((await readFile(path)).length)
+})
+
+it('leaves packets with error correction to ffmpeg, and says why', async () => {
+  const path = await film('corrected.ts', '-c:a', 'mp2')
+  const packets = readPackets(await readFile(path), 188)
+  await writeFile(path, Buffer.concat(packets.flatMap(({ bytes }) => [bytes, Buffer.alloc(16)])))
+  const { plan } = await writtenFile(path)
+  const reason = 'checksums of its old bytes follow each packet'
+  expect(plan.writing.declined).toEqual([{ writer: 'transport', reason }])
+})
+
+it('keeps two programs', async () => {
+  const path = folder.file('two.ts')
+  const programs = ['-program', 'title=One:program_num=1:st=0', '-program', 'title=Two:program_num=2:st=1']
+  await ffmpeg(...sweep, ...sweep, '-map', '0', '-map', '1', '-c:a', 'mp2', ...programs, path)
+  const { plan, part } = await writtenFile(path, { replaced: [1] })
+  expect(bytesWriting(plan).writer).toBe('transport')
+  expect(plan.losses).toEqual([])
+  const read = async (file: string) => (await ffprobeJson(file, '-f', 'mpegts', '-show_programs')).programs
+  expect(await read(part)).toEqual(await read(path))
+})
+
+it.each([
+  ['S302M', 's302m.ts', ['-c:a', 's302m', '-strict', '-2'], 's302m has no frames to replace'],
+  ['LATM', 'latm.ts', ['-c:a', 'aac', '-mpegts_flags', 'latm'], 'aac_latm has no frames to replace'],
+  [
+    'AAC at a constant rate',
+    'aac-constant.ts',
+    ['-c:a', 'aac', '-muxrate', '2M'],
+    'its packets come at a constant rate, and new frames may have other sizes',
+  ],
+])('leaves %s to ffmpeg, and says why', async (_name, name, options, reason) => {
+  const { plan } = await writtenFile(await film(name, ...options))
+  expect(plan.writing.kind).toBe('remux')
+  expect(plan.writing.declined).toEqual([{ writer: 'transport', reason }])
+})
