@@ -69,7 +69,7 @@ export const DEFECTS: readonly Defect[] = [
         file: 'src/client/transfer/upload-file.ts',
         whole: "    // Ignores the link's expiry: only storage's clock counts, and this machine's may be wrong.\n",
         broken:
-          "    if (registered.file_upload_expiry * 1000 <= Date.now()) requireStored({ status: 403, headers: {}, text: '' }, registered, path)\n",
+          "    if (registered.file_upload_expiry * 1000 <= Date.now()) await tries.requireStored({ status: 403, headers: {}, text: '' }, async () => undefined)\n",
       },
     ],
   },
@@ -100,8 +100,8 @@ export const DEFECTS: readonly Defect[] = [
     changes: [
       {
         file: 'plugins/watch-folder/candidates/candidate-judge.ts',
-        whole: '  return receipt?.output.sizeBytes',
-        broken: '  return false && receipt?.output.sizeBytes',
+        whole: 'if (await likelyReceipt(',
+        broken: 'if (signal.aborted && await likelyReceipt(',
       },
       {
         file: 'src/pipeline/job/output-as-input.ts',
