@@ -126,6 +126,18 @@ describe('an address as input', () => {
     },
   )
 
+  it.each([false, true])('publishes over the empty file of a killed attempt (--remote %j)', async (remote) => {
+    const request = webRequest('/speech.wav', { remote })
+    const { output, receipt } = (await run(request)).event
+    if (output === null || receipt === null) throw new Error('no output')
+    // Without hard links, the name is taken with an empty file first.
+    await rm(receipt)
+    await writeFile(output, '')
+    expect((await run(request)).event).toMatchObject({ status: 'done', output })
+    expect((await stat(output)).size).toBeGreaterThan(0)
+    expect(bench.server.charges).toBe(1)
+  })
+
   it.each([
     ['not there', '/nothing.wav', 'responded with status 404', 'no file is there'],
     ['not public', '/closed.wav', 'responded with status 403', 'without signing in'],

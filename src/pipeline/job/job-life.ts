@@ -119,7 +119,10 @@ export async function runJobLife(
       })
       await bench.requireSamePlace()
       const made = await obtained.assemble()
-      const replace = planned.replaces || existing.kind === 'replaceable'
+      const isOurs = existing.kind === 'replaceable'
+      // The service may have taken hours, and a person may have edited the output that is replaced.
+      if (isOurs) await planned.existing(job, signal)
+      const replace = planned.replaces || isOurs
       finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(
         (receipt) => ({ status: 'done' as const, output, receipt }),
         (error) => adoptTaken(error, planned, held, context),

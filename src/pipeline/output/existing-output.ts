@@ -50,14 +50,18 @@ export async function existingOutput(
     if (await lstat(output).catch(() => undefined)) throw outputExists(output)
     return { kind: 'none' }
   }
-  // Without hard links a name is taken with an empty file first: see `publish`.
-  if (found.size === 0 && job?.publishedSha256) return { kind: 'replaceable' }
+  if (isTakenName(found, job)) return { kind: 'replaceable' }
   const receipt = receiptPath(output)
   if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt }
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted))) return { kind: 'done', receipt }
   if (beside && wanted.supersede && (await isOlder(beside, wanted, jobs))) return { kind: 'replaceable' }
   throw outputExists(output)
+}
+
+/** True for the empty file with which a killed attempt took the name. Without hard links that comes first: see `publish`. */
+export function isTakenName({ size }: { readonly size: number }, job: Job | null): boolean {
+  return size === 0 && !!job?.publishedSha256
 }
 
 /** Refuses a device, pipe or folder as output, even with `--force`. @throws {UsageError} `ERR_OUTPUT_EXISTS` */

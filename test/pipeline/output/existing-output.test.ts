@@ -1,9 +1,9 @@
-import { readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { ownReceipt } from '../../../src/pipeline/output/existing-output.js'
 import { receiptPath } from '../../../src/pipeline/plan/output-path.js'
-import { jobBench } from '../../helpers/job-bench.js'
+import { fixture, jobBench } from '../../helpers/job-bench.js'
 import { openTestPipeline, requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
@@ -69,4 +69,23 @@ it('an empty file is replaced if the ledger says that a killed attempt took the 
   expect(event).toMatchObject({ status: 'done', output })
   expect((await stat(output)).size).toBeGreaterThan(0)
   expect(bench.server.charges).toBe(1)
+})
+
+it('an older output that a person edits while the newer one is made stays as it is', async () => {
+  const input = await bench.take('speech.wav')
+  const output = bench.folder.file('speech.regen.wav')
+  await runJob(requestFor(input), bench.pipeline.context)
+  await copyFile(fixture('field-recorder.wav'), input)
+  bench.server.behaviour.regenerate = async (path) => {
+    await writeFile(output, 'edited by a person')
+    return readFile(path)
+  }
+  const { event } = await runJob({ ...requestFor(input), supersede: true }, bench.pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_EXISTS' } })
+  expect(await readFile(output, 'utf8')).toBe('edited by a person')
+  // Under another name, or after that one was moved away, it costs nothing more.
+  const { charges } = bench.server
+  await rm(output)
+  const again = await runJob({ ...requestFor(input), supersede: true }, bench.pipeline.context)
+  expect([again.event.status, bench.server.charges]).toEqual(['done', charges])
 })

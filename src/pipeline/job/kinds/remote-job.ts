@@ -9,7 +9,7 @@ import { refusalError, runRules, subjectOfLink } from '../../../precheck/index.j
 import type { PipelineContext } from '../../context.js'
 import { fileSha256, valueSha256 } from '../../file-identity.js'
 import { bareReceipt } from '../../output/bare-receipt.js'
-import { type ExistingOutput, requireFilePlace, wasPublishedBy } from '../../output/existing-output.js'
+import { type ExistingOutput, isTakenName, requireFilePlace, wasPublishedBy } from '../../output/existing-output.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { outputExists } from '../../output/publish.js'
@@ -61,7 +61,9 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
     key: valueSha256({ address, output: sharedPath(output), recipe }),
     async existing(job, signal): Promise<ExistingOutput> {
       await requireFilePlace(output)
-      if (settings.force || !(await stat(output).catch(() => undefined))) return { kind: 'none' }
+      const found = await stat(output).catch(() => undefined)
+      if (settings.force || !found) return { kind: 'none' }
+      if (isTakenName(found, job)) return { kind: 'replaceable' }
       if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt: receiptPath(output) }
       throw outputExists(output)
     },
