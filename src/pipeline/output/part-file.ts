@@ -41,7 +41,8 @@ export function reportPartPath(output: string, jobId: string): string {
 
 /** A hidden file that is written to see what a folder can do: after a kill the next job in that folder clears it. */
 export function probePath(folder: string): string {
-  return join(folder, `.voxmux-${randomUUID()}.probe`)
+  // As long as the longest name of a part.
+  return join(folder, `.voxmux-${randomUUID()}-${randomUUID()}.probe`)
 }
 
 /** Writes a file into a folder and removes it. @throws the system's fault: `access` permits root too much */

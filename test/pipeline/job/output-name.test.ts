@@ -36,6 +36,18 @@ it.each(['.voxmux.json', '.voxmux.html', '.c2pa'])(
   },
 )
 
+it('so is a folder so deep that the hidden names of its parts are too long', async () => {
+  const { server, folder, pipeline } = bench
+  const [deep, most] = [folder.file('d'), 4040]
+  const rest = most - Buffer.byteLength(deep)
+  const path = `${deep}${`/${'f'.repeat(99)}`.repeat(Math.floor(rest / 100) - 1)}/${'f'.repeat(99 + (rest % 100))}`
+  await mkdir(path, { recursive: true })
+  const request = requestFor(await bench.take('speech.wav'), { output: `${path}/out.wav` })
+  const { event } = await runJob(request, pipeline.context)
+  expect(event).toMatchObject({ status: 'failed', error: { code: 'ERR_OUTPUT_UNWRITABLE' } })
+  expect(server.calls.registerFile).toBe(0)
+})
+
 it('the longest name that leaves room for the receipt is taken', async () => {
   const { folder, pipeline } = bench
   const output = folder.file(`new/${longName(243)}`)
