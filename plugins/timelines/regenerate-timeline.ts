@@ -74,13 +74,14 @@ export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
 }
 
 function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): NewTimeline {
-  const { file, output, request } = plan
+  const { file, output, request, bundle } = plan
   const added = [...media.values()].flatMap(({ path, packedName: name }) =>
     name === undefined ? [] : [{ name, path }],
   )
   // Each file once, however many of the timeline's sources it is.
   const distinct = [...new Map(added.map((packed) => [packed.name, packed])).values()]
-  return { file, output, text: textOf(plan, media), replace: request.settings.force, added: distinct }
+  const requireSame = bundle?.requireSame ?? null
+  return { file, output, text: textOf(plan, media), replace: request.settings.force, added: distinct, requireSame }
 }
 
 /** The text of the timeline that plays the new files, as seen from its folder. */

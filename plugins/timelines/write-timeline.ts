@@ -23,6 +23,8 @@ export interface NewTimeline {
   readonly replace: boolean
   /** New media that go into a bundle. */
   readonly added: readonly PackedFile[]
+  /** See `Bundle`; null for a timeline without media of its own. */
+  readonly requireSame: (() => Promise<void>) | null
 }
 
 /** The state of the new timeline's place: nothing is there, the same timeline, or one that may be replaced. */
@@ -54,6 +56,7 @@ async function isSame({ file, output, text, added }: NewTimeline): Promise<boole
  * Writes a timeline whole or not at all: into a hidden file beside it first. Copies the rest of a bundle.
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another has taken its place since the plan
+ * @throws {JobFailedError} `ERR_INPUT_CHANGED` if the bundle was exported again since
  */
 export async function writeTimeline(made: NewTimeline): Promise<void> {
   const { file, output, text } = made
@@ -67,11 +70,12 @@ export async function writeTimeline(made: NewTimeline): Promise<void> {
   await hiddenPart(output, async (part) => {
     if (file.extension === '.otioz') await rewriteZip(file.path, part, { name: OTIO_TEXT, content, added: made.added })
     else await writeFile(part, packedBytes(content, file.extension), { flag: 'wx' })
+    await made.requireSame?.()
     await publish(part, output, { replace })
   })
 }
 
-async function writeBundle({ file, output, text, replace, added }: NewTimeline): Promise<void> {
+async function writeBundle({ file, output, text, replace, added, requireSame }: NewTimeline): Promise<void> {
   await hiddenPart(output, async (part) => {
     await cp(file.path, part, { recursive: true, errorOnExist: true, force: false })
     await writeFile(textPathOf(file, part), encodeText(text, file.encoding))
@@ -79,6 +83,7 @@ async function writeBundle({ file, output, text, replace, added }: NewTimeline):
       makeFolder(dirname(join(part, name)))
       await copyFile(path, join(part, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     }
+    await requireSame?.()
     // A folder cannot be renamed onto one that holds anything: nothing is lost to a race.
     if (replace) await replaceFolder(part, output)
     else await rename(part, output)

@@ -7,6 +7,8 @@ export interface Bundle {
   readonly folder: string
   /** Names of all that it holds, with `/` between folders. */
   readonly names: ReadonlySet<string>
+  /** @throws {JobFailedError} `ERR_INPUT_CHANGED` if it was written to or replaced since it was opened */
+  readonly requireSame: () => Promise<void>
   /** Removes what was unpacked. The regenerated files stay. */
   readonly release: () => Promise<void>
 }

@@ -4,7 +4,8 @@ import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../../../src/core/errors.js'
 import { makeFolder } from '../../../src/core/make-folder.js'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { fileSha256, isSameState, quickIdentity } from '../../../src/pipeline/file-identity.js'
+import { inputChanged } from '../../../src/pipeline/input-guard.js'
 import { publish } from '../../../src/pipeline/output/publish.js'
 import { hiddenPart } from '../hidden-part.js'
 import type { TimelineFile } from '../read-timeline.js'
@@ -31,9 +32,10 @@ export async function openBundle(
   folder: string,
 ): Promise<Bundle | null> {
   if (extension === '.otiod' && textPath !== path) {
+    const requireSame = await sameAsNow(path, textPath)
     const entries = await readdir(path, { recursive: true, withFileTypes: true })
     const names = entries.map((entry) => relative(path, join(entry.parentPath, entry.name)).split(sep).join('/'))
-    return { folder: await realpath(path), names: new Set(names), release: async () => {} }
+    return { folder: await realpath(path), names: new Set(names), requireSame, release: async () => {} }
   }
   if (extension !== '.otioz') return null
   try {
@@ -44,6 +46,7 @@ export async function openBundle(
 }
 
 async function unpack(archive: string, sources: readonly TimelineSource[], folder: string): Promise<Bundle> {
+  const requireSame = await sameAsNow(archive)
   const file = await open(archive, 'r')
   const places = new Set<string>()
   const unpacked = new Set<string>()
@@ -74,13 +77,23 @@ async function unpack(archive: string, sources: readonly TimelineSource[], folde
         })
       }
     }
-    return { folder: await realpath(folder), names: new Set(entries.map(({ name }) => name)), release }
+    const names = new Set(entries.map(({ name }) => name))
+    return { folder: await realpath(folder), names, requireSame, release }
   } catch (error) {
     await release()
     throw error
   } finally {
     await file.close()
     await rmdir(folder).catch(() => {})
+  }
+}
+
+/** Checks whether a bundle is as it is now. @param file of the bundle that is written with it */
+async function sameAsNow(bundle: string, file = bundle): Promise<Bundle['requireSame']> {
+  const before = await quickIdentity(file)
+  return async () => {
+    const now = await quickIdentity(file).catch(() => undefined)
+    if (!isSameState(before, now)) throw inputChanged(bundle)
   }
 }
 

@@ -146,6 +146,18 @@ describe('an OTIOZ archive', () => {
     await expect(regenerate(cut)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS' })
   })
 
+  it('that is exported again meanwhile is not mixed with the new media of the one before', async () => {
+    const [speech, other] = [await bench.take('speech.wav'), await bench.take('field-recorder.wav')]
+    const cut = await archive('cut.otioz', cutOf('media/speech.wav'), { 'media/speech.wav': speech })
+    const newer = await archive('newer.otioz', cutOf('media/other.wav'), { 'media/other.wav': other })
+    bench.server.behaviour.regenerate = async (path) => {
+      await copyFile(newer, cut)
+      return readFile(path)
+    }
+    await expect(regenerate(cut)).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED', input: cut })
+    expect(existsSync(bench.folder.file('cut.regen.otioz'))).toBe(false)
+  })
+
   it('is unpacked for a plan, and nothing of that stays', async () => {
     const speech = await bench.take('speech.wav')
     const cut = await archive('cut.otioz', cutOf('file:media/speech.wav'), { 'media/speech.wav': speech })
@@ -294,5 +306,14 @@ describe('an OTIOD folder', () => {
     expect((await stat(`${made}/media/speech.wav`)).size).toBe((await stat(`${bundle}/media/speech.wav`)).size)
     expect((await regenerate(bundle)).outcome.event).toMatchObject({ status: 'skipped', error: null })
     expect(bench.server.charges).toBe(1)
+
+    bench.server.behaviour.regenerate = async (path) => {
+      await writeFile(`${bundle}/content.otio`, `${longer} `)
+      return readFile(path)
+    }
+    const longer = text.replace('24000', '12000')
+    expect(longer).not.toBe(text)
+    await writeFile(`${bundle}/content.otio`, longer)
+    await expect(regenerate(bundle)).rejects.toMatchObject({ code: 'ERR_INPUT_CHANGED' })
   })
 })
