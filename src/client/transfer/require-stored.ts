@@ -40,7 +40,7 @@ export function requireStored(answer: TextAnswer, registered: RegisteredFile, in
 /**
  * Compares the MD5 that Azure and others return with an upload. Other bytes would be paid for.
  *
- * @param md5 returns that of the sent bytes, which is finished here; undefined where there is none
+ * @param md5 returns that of the sent bytes, which is finished here; undefined if there is none
  * @returns `bad-answer` if the storage has other bytes
  */
 export async function spoiledBytes(

@@ -23,7 +23,7 @@ export class UploadTries {
   /**
    * Checks the response of the storage to a try.
    *
-   * @param md5 returns that of the sent bytes, unfinished; undefined where there is none
+   * @param md5 returns that of the sent bytes, unfinished; undefined if there is none
    * @throws as `requireStored`; {HttpFault} if the storage has other bytes
    */
   async requireStored(answer: TextAnswer, md5: () => Promise<Hash | undefined>): Promise<void> {
