@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { MediaInfo } from '../../../../src/media/media-info.js'
+import { malformedReason } from '../../../../src/media/probe/malformed-file.js'
 import type { BytePlan } from '../../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
@@ -148,6 +149,40 @@ function expectTimes(
     expect(Math.abs(ticks - wanted)).toBeLessThanOrEqual(1)
   }
 }
+
+const damages = fc.record({
+  form: forms,
+  flips: fc.array(fc.record({ at: fc.nat(), mask: fc.integer({ min: 1, max: 255 }) }), { minLength: 1, maxLength: 6 }),
+  cut: fc.nat(400),
+})
+
+it('keeps every packet of other PIDs, whatever is damaged', async () => {
+  const property = fc.asyncProperty(damages, async ({ form, flips, cut }) => {
+    const whole = madeTransport(form).bytes
+    const bytes = Buffer.from(whole.subarray(0, whole.length - cut))
+    for (const { at, mask } of flips) {
+      const place = at % bytes.length
+      bytes[place] = (bytes[place] as number) ^ mask
+    }
+    const wanted = await wantedOf(form, bytes, 0)
+    const parsed = await transportSound.parse(wanted.media).catch(malformedReason)
+    if (parsed === null || typeof parsed === 'string') return
+    const survey = transportSound.survey(parsed, wanted)
+    if (survey.kind === 'declines') return
+    expect(censusFaults(survey.census, bytes.length)).toEqual([])
+    const made = madeFrames(form.codec, form.frames + 1, numbers(form.seed + 1))
+    const output = written(transportSound.layOut(parsed, wanted, [donorOf(made)]), bytes, Buffer.concat(made))
+    const end = bytes.length - (bytes.length % form.size)
+    const others = (packets: ReturnType<typeof readPackets>) =>
+      Buffer.concat(packets.filter(({ pid }) => pid !== SOUND_PID).map((packet) => packet.bytes))
+    const before = readPackets(bytes.subarray(0, end), form.size)
+    const after = readPackets(output.subarray(0, output.length - (bytes.length - end)), form.size)
+    expect(others(after).equals(others(before))).toBe(true)
+    expect(output.subarray(output.length - (bytes.length - end)).equals(bytes.subarray(end))).toBe(true)
+    expect(brokenCounters(after, SOUND_PID)).toBe(brokenCounters(before, SOUND_PID))
+  })
+  await fc.assert(property, { numRuns: 500 })
+})
 
 const plain: TransportForm = {
   ...{ seed: 7, codec: 'aac', size: 188, frames: 20, programs: 1, unit: { frames: 2 }, statesLength: true },
