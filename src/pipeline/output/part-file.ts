@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, open, readdir, rm, stat, unlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
 import { DAY_MS } from '../../core/time.js'
@@ -50,6 +50,20 @@ export async function tryWriting(folder: string): Promise<void> {
   const probe = probePath(folder)
   await (await open(probe, 'wx')).close()
   await rm(probe, { force: true })
+}
+
+/** True if names that differ only in case are one file in a folder, as on macOS and Windows. False if it cannot be told. */
+export async function foldsCase(folder: string): Promise<boolean> {
+  const probe = probePath(folder)
+  try {
+    await (await open(probe, 'wx')).close()
+    const other = join(folder, basename(probe).toUpperCase())
+    return (await lstat(other).catch(() => undefined)) !== undefined
+  } catch {
+    return false
+  } finally {
+    await rm(probe, { force: true }).catch(() => {})
+  }
 }
 
 /** Requires or creates a folder that can be written. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */

@@ -1,7 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path'
-import { TransientError, UsageError } from '../../core/errors.js'
+import { UsageError } from '../../core/errors.js'
 import { realPlace } from '../../core/make-folder.js'
-import type { HeldJob } from '../../ledger/index.js'
 import { isWebAddress, shownInput } from '../web-address.js'
 import { outputPlace } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
@@ -39,26 +38,8 @@ function outputIsInput({ input }: PlanRequest, { input: other }: PlanRequest): U
   })
 }
 
-/**
- * Takes an output for a job before it pays, until its lease ends.
- *
- * @throws {UsageError} `ERR_OUTPUT_SHARED` if another job of the ledger is making that output of another input
- * @throws {TransientError} `ERR_OUTPUT_BUSY` if it makes it of the same input with other settings
- */
-export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
-  const other = await take(await placeOf(output))
-  if (other === input) throw busyOutput(input, output)
-  if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
-}
-
-function busyOutput(input: string, output: string): TransientError {
-  return new TransientError('ERR_OUTPUT_BUSY', `Another process is making ${output} of ${input} with other settings.`, {
-    input,
-    remedies: ['Wait until it ends and add --force to replace its output, or choose another name with --output.'],
-  })
-}
-
-function sharedOutput(message: string, input: string): UsageError {
+/** The error for an output that two inputs have. @param input the second of them */
+export function sharedOutput(message: string, input: string): UsageError {
   return new UsageError('ERR_OUTPUT_SHARED', message, {
     input,
     remedies: ['Give each input an output of its own: another folder, or another name.'],
@@ -76,6 +57,6 @@ async function expectedOutput({ input, output, outputStem, settings, cwd }: Plan
 }
 
 /** The path through no link of a folder. A link of its own name stays, because an output takes that name. */
-async function placeOf(path: string): Promise<string> {
+export async function placeOf(path: string): Promise<string> {
   return join(await realPlace(dirname(path)), basename(path))
 }

@@ -1,5 +1,5 @@
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { fixture, jobBench } from '../../helpers/job-bench.js'
@@ -42,6 +42,20 @@ describe.skipIf(NO_MAC_VOLUME !== null)(title, () => {
       'Caf\u00e9.regen.wav.voxmux.json',
       'Caf\u00e9.wav',
     ])
+  })
+
+  it('pays for one of two inputs whose outputs are one file there', async () => {
+    const at = await volume()
+    const inputs = [bench.folder.file('one/CLIP \u00c9.wav'), bench.folder.file('two/clip e\u0301.wav')]
+    for (const [index, input] of inputs.entries()) {
+      await mkdir(dirname(input))
+      await copyFile(fixture(index === 0 ? 'speech.wav' : 'field-recorder.wav'), input)
+    }
+    const requests = inputs.map((input) => requestFor(input, { output: `${at}/` }))
+    const outcomes = await Promise.all(requests.map((request) => runJob(request, bench.pipeline.context)))
+    expect(outcomes.map(({ event }) => event.status).sort()).toEqual(['done', 'failed'])
+    expect(outcomes.find(({ error }) => error)?.error?.code).toMatch(/ERR_OUTPUT_(SHARED|EXISTS)/)
+    expect(bench.server.charges).toBe(1)
   })
 
   it('takes its longest names and colons, and without hard links it replaces nothing either', async () => {
