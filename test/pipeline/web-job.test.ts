@@ -208,8 +208,11 @@ describe('--remote', () => {
     expect((await readFile(second.output)).equals(await readFile(fixture('field-recorder.wav')))).toBe(true)
     expect(bench.server.charges).toBe(2)
     const again = { ...second, input: `${second.input}&X-Amz-Signature=new`, output: bench.folder.file('again.wav') }
-    await run(again)
+    const { receipt } = await run(again)
     expect(bench.server.charges).toBe(2)
+    // It was not fetched again, so nobody may take it for the present file.
+    expect(receipt?.notes.join()).toMatch(/regenerated before.*has changed since/)
+    expect((await readReceipt(`${first.output}.voxmux.json`))?.notes.join()).not.toContain('before')
   })
 
   it('(queued) is a job of its own for each file that the query names', async () => {

@@ -27,6 +27,11 @@ import type { Attempt, JobKind, PlannedJob } from '../job-life.js'
 /** `20260101T120000Z`, the format of Amazon and Google signatures. */
 const BASIC_ISO = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/
 
+/** The content of an address is not known here, and a second payment for the same file would be worse. */
+const FETCHED_BEFORE =
+  'The file of this address was regenerated before, and was not fetched again. If it has changed since, add anything to ' +
+  'the query of the address: the new file is then paid for.'
+
 /**
  * A job whose input the service fetches itself (`--remote`). The service gets the whole file and its result is the
  * output. The input is never read here, so nothing can be compared with it; the receipt reports that.
@@ -80,6 +85,7 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
           // The copy has the mode of the cache, which only its user may read.
           await chmod(bench.part, 0o666 & ~process.umask())
+          if (regenerated.cached) context.logger.warn({ job: attempt.job.id }, FETCHED_BEFORE)
           const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
           return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity: null }
         },
@@ -147,7 +153,11 @@ async function remoteReceipt(
     input: { path: redactUrl(input), sizeBytes: null, sha256: null, mtimeMs: null },
     output: { path: output, sizeBytes: media.sizeBytes, sha256, container: media.container },
     chapters: media.chapters.length,
-    notes: [fileNote, ...(settings.signed ? ['It is not signed, because voxmux did not make it here.'] : [])],
+    notes: [
+      fileNote,
+      ...(regenerated.cached ? [FETCHED_BEFORE] : []),
+      ...(settings.signed ? ['It is not signed, because voxmux did not make it here.'] : []),
+    ],
     verification: { level: 'fast', passed: true, checks: ['the regenerated file can be opened'] },
   }
 }
