@@ -197,15 +197,19 @@ function resultOf(
 /** The receipt comes first: without its folder, it does not keep the next run from this place. */
 async function publishPackage(made: { readonly target: string; readonly receipt: string }, out: string): Promise<void> {
   const receipt = receiptOf(out)
-  // Another run may have put its package there meanwhile: its receipt stays, too.
-  await requireFree(out)
+  const earlier = `${made.receipt}.earlier`
+  const hadReceipt = await rename(receipt, earlier).then(
+    () => true,
+    () => false,
+  )
   await rename(made.receipt, receipt)
   try {
     // An empty folder makes room; one that got something meanwhile does not.
     await rmdir(out).catch(() => {})
     await rename(made.target, out)
   } catch (cause) {
-    await rm(receipt, { force: true })
+    // Another run may be done first, and then its receipt stood there.
+    await (hadReceipt ? rename(earlier, receipt) : rm(receipt, { force: true }))
     throw TAKEN.has(String((cause as NodeJS.ErrnoException).code)) ? taken(out) : cause
   }
   await syncFolder(dirname(out))
