@@ -105,6 +105,34 @@ describe('an upload link', () => {
     expect(await client.start(file_id)).toMatchObject({ error: { code: 409 } })
   })
 
+  it('refuses an upload before its bytes are sent, if the client asks first', async () => {
+    const service = await withService({ serveOnly: true, settings: { links: { maxUploadBytes: 1000 } } })
+    const client = await apiClient(service)
+    const { file_id, file_upload_link: link } = await client.register('a.wav')
+    const asked = (path: string, sizeBytes: number, headers: Record<string, string> = BLOB) =>
+      new Promise<number | 'continue'>((resolve, reject) => {
+        const sent = { ...headers, 'content-length': sizeBytes, expect: '100-continue' }
+        const put = request(path, { method: 'PUT', headers: sent })
+        const settle = (answer: number | 'continue') => {
+          put.destroy()
+          resolve(answer)
+        }
+        put.once('continue', () => settle('continue'))
+        put.once('response', ({ statusCode = 0 }) => settle(statusCode))
+        put.on('error', reject).flushHeaders()
+      })
+    expect(await asked(link, 1000)).toBe('continue')
+    expect(await asked(link, 1001)).toBe(413)
+    expect(await asked(link, 1000, {})).toBe(400)
+    expect(await asked(`${link}x`, 1000)).toBe(403)
+    expect(await asked(`${link}&comp=block&blockid=YQ==`, 1000)).toBe('continue')
+    expect(await asked(`${link}&comp=block&blockid=YQ==`, 1001)).toBe(413)
+    expect(await asked(`${link}&comp=blocklist`, 1000)).toBe('continue')
+    expect((await client.upload(link, 'whole')).status).toBe(201)
+    expect(await client.start(file_id)).toMatchObject({ error: null })
+    expect(await asked(link, 1000)).toBe(409)
+  })
+
   it('is no upload when it breaks off, and may be tried again', async () => {
     const client = await apiClient(await withService())
     const { file_id, file_upload_link: link } = await client.register('a.wav')

@@ -38,12 +38,14 @@ export function localStorage(options: LocalStorageOptions): LocalStorage {
   const folder = new FileFolder(join(options.dataDir, 'files'))
   const signer = linkSigner(options.linkSecret)
   let address = ''
-  const server = createServer((request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     serveLink(request, response, { ...options, folder, signer }).catch((error: unknown) => {
       options.logger.error({ err: error }, 'A storage request failed.')
       response.destroy()
     })
-  })
+  }
+  // A client that waits for consent to its upload gets it when nothing speaks against the upload.
+  const server = createServer(serve).on('checkContinue', serve)
   // An upload may take hours, so only a pause is limited.
   server.requestTimeout = 0
   server.setTimeout(links.idleTimeoutMs, (socket) => socket.destroy())

@@ -42,20 +42,22 @@ export async function receiveUpload(
     ...(announcedMd5 === undefined && getFips() !== 0 ? [] : [unaltered(announcedMd5, (found) => (md5 = found))]),
   ]
 
+  const body = () => Readable.from(bytesOf(request, response), { objectMode: false })
+
   switch (address.searchParams.get('comp')) {
     case null:
       if (request.headers['x-ms-blob-type'] !== 'BlockBlob') throw new StorageFault('MissingRequiredHeader')
       if (sizeBytes > maxBytes) throw new StorageFault('RequestBodyTooLarge')
-      await folder.writeInput(fileId, bodyOf(request), through(), { assertOpen })
+      await folder.writeInput(fileId, body(), through(), { assertOpen })
       break
     case 'block': {
       const id = address.searchParams.get('blockid')
       if (!id) throw new StorageFault('InvalidHeaderValue')
-      await folder.blocks.keep(fileId, { id, sizeBytes }, bodyOf(request), { maxBytes, through: through(), assertOpen })
+      await folder.blocks.keep(fileId, { id, sizeBytes }, body(), { maxBytes, through: through(), assertOpen })
       break
     }
     case 'blocklist': {
-      const ids = await readBlockList(request, sizeBytes)
+      const ids = await readBlockList(body(), sizeBytes)
       const bounds = { maxBytes, through: [], assertOpen, signal: untilGone(response) }
       await folder.blocks.join(fileId, ids, folder.inputPath(fileId), bounds)
       break
@@ -75,9 +77,13 @@ export async function receiveUpload(
   response.end()
 }
 
-/** The bytes of a request. The request outlives a fault of the disk, so that the client can read the response. */
-function bodyOf(request: IncomingMessage): Readable {
-  return Readable.from(request.iterator({ destroyOnReturn: false }), { objectMode: false })
+/**
+ * The bytes of a request. A client that waits for consent gets it with the first read, so a refused upload is not sent.
+ * The request outlives a fault of the disk, so that the client can read the response.
+ */
+async function* bytesOf(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Buffer> {
+  if (request.headers.expect !== undefined) response.writeContinue()
+  yield* request.iterator({ destroyOnReturn: false })
 }
 
 function contentLength(request: IncomingMessage): number {
@@ -132,10 +138,10 @@ const EMPTY_LIST = /^ ?(<\?xml [^<>]*\?> ?)?<BlockList> ?<\/BlockList> ?$|^ ?(<\
  * Reads the ids of `<Latest>`, `<Uncommitted>` and `<Committed>` in order. Refuses all other XML: an entry that is not
  * understood would be missing in the file.
  */
-async function readBlockList(request: IncomingMessage, sizeBytes: number): Promise<string[]> {
+async function readBlockList(body: Readable, sizeBytes: number): Promise<string[]> {
   if (sizeBytes > MAX_BLOCK_LIST_BYTES) throw new StorageFault('RequestBodyTooLarge')
   const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
+  for await (const chunk of body) chunks.push(chunk)
   const xml = Buffer.concat(chunks).toString('utf8')
   // A byte order mark counts as a space.
   if (!EMPTY_LIST.test(xml.replace(ENTRY, ' ').replace(/\s+/g, ' '))) throw new StorageFault('InvalidXmlDocument')
