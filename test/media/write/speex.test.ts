@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
@@ -25,3 +27,28 @@ it.each([
   expect((await readFile(part)).includes('title=A title')).toBe(true)
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(rate / 1000)
 })
+
+it.each([48_000, 11_025])('refuses Speex of %i Hz, which no encoder of ffmpeg writes', async (rate) => {
+  const [plain, path] = [folder.file('plain.spx'), folder.file(`strange-${rate}.spx`)]
+  await ffmpeg(...tone(3, 32_000, 1), '-c:a', 'libspeex', plain)
+  const bytes = await readFile(plain)
+  bytes.writeUInt32LE(rate, bytes.indexOf('Speex   ') + 36)
+  await writeFile(path, withFirstChecksum(bytes))
+  await expect(probe(path).then((media) => planOutput(media, { replaced: [0] }))).rejects.toMatchObject({
+    code: 'ERR_CONTAINER_UNKNOWN',
+    remedies: [expect.stringContaining('--output-type flac')],
+  })
+})
+
+/** The Ogg with the right checksum in its first page. */
+function withFirstChecksum(bytes: Buffer): Buffer {
+  const end = bytes.indexOf('OggS', 4)
+  bytes.writeUInt32LE(0, 22)
+  let sum = 0
+  for (const byte of bytes.subarray(0, end)) {
+    sum ^= byte << 24
+    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
+  }
+  bytes.writeUInt32LE(sum >>> 0, 22)
+  return bytes
+}

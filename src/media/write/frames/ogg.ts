@@ -78,6 +78,9 @@ function isOggCodec(codec: string | null | undefined): codec is OggCodec {
 function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   const { codec } = parsed.headers
   if (!track || track.encoding.codec !== codec) return { kind: 'declines', reason: `its audio does not stay ${codec}` }
+  if (codec === 'speex' && SPEEX_LATE_SAMPLES[track.input.sampleRate] === undefined) {
+    return { kind: 'declines', reason: `no encoder writes Speex of ${track.input.sampleRate} Hz` }
+  }
   if (Math.abs(media.startSec) > LATE_SEC) return { kind: 'declines', reason: 'its clock does not begin at zero' }
   if (Math.abs((track.input.startSec ?? 0) - media.startSec) > SAME_START_SEC && isFilm(parsed))
     return { kind: 'declines', reason: 'its sound does not begin with the film' }
