@@ -90,6 +90,15 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
+    // ffmpeg reports it as a lack of memory too.
+    pattern: /Number of streams exceeds max_streams/i,
+    toError: (input, options) =>
+      unreadable(`${input} has more streams than ffmpeg reads`, {
+        ...options,
+        remedies: ['Export the file again with fewer tracks. If it is damaged, copy it again.'],
+      }),
+  },
+  {
     pattern: /Cannot allocate memory/i,
     toError: (input, options) =>
       new TransientError('ERR_OUT_OF_MEMORY', `ffmpeg ran out of memory while processing ${input}.`, options),

@@ -1,0 +1,31 @@
+import { writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
+import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+/** The first page of a stream of Opus, with its checksum. */
+function firstPage(serial: number): Buffer {
+  const head = Buffer.from(`OggS\0\x02${'\0'.repeat(20)}\x01\x13`, 'latin1')
+  head.writeUInt32LE(serial, 14)
+  const page = Buffer.concat([head, Buffer.from('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0', 'latin1')])
+  let sum = 0
+  for (const byte of page) {
+    sum ^= byte << 24
+    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
+  }
+  page.writeUInt32LE(sum >>> 0, 22)
+  return page
+}
+
+it('refuses a file of more streams than ffmpeg reads, which ffmpeg calls a lack of memory', async () => {
+  const path = folder.file('crowd.ogg')
+  await writeFile(path, Buffer.concat(Array.from({ length: 1200 }, (_, serial) => firstPage(serial + 1))))
+  const refused = { code: 'ERR_UNREADABLE', errorCode: -2, message: `${path} has more streams than ffmpeg reads.` }
+  await expect(probe(path)).rejects.toMatchObject(refused)
+})
