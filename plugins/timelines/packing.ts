@@ -7,6 +7,16 @@ import { TimelineSyntaxError } from './timeline-error.js'
 /** A person does not cut a larger timeline. */
 const MOST_BYTES = 256 * 1024 ** 2
 
+/** Real projects shrink to a twentieth, and deflate cannot exceed 1,032. */
+const MOST_GROWTH = 100
+const USUAL_BYTES = 64 * 1024
+
+/** Elements of a small file are few enough for any memory. A project has one or less for each of its packed bytes. */
+const FEW_ELEMENTS = 250_000
+const ELEMENTS_PER_BYTE = 3
+/** The bytes with which an element of XML, and a value of JSON, begins. */
+const [XML_MARKS, JSON_MARKS] = ['<', '{[,'].map((marks) => new Set(Buffer.from(marks))) as [Set<number>, Set<number>]
+
 /** Name of the timeline in an OTIO bundle. */
 export const OTIO_TEXT = 'content.otio'
 
@@ -31,8 +41,13 @@ export function packedBytes(bytes: Buffer, extension: string): Buffer {
 /** Premiere also opens a project that is plain XML. */
 function unzipped(bytes: Buffer): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  const most = Math.min(MOST_BYTES, (bytes.length + USUAL_BYTES) * MOST_GROWTH)
+  return requireFew(inflated(bytes, most), bytes.length, XML_MARKS)
+}
+
+function inflated(bytes: Buffer, maxOutputLength: number): Buffer {
   try {
-    return gunzipSync(bytes, { maxOutputLength: MOST_BYTES })
+    return gunzipSync(bytes, { maxOutputLength })
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge()
     throw new TimelineSyntaxError('it is damaged: it does not unzip', { cause })
@@ -45,7 +60,15 @@ async function archivedText(path: string): Promise<Buffer> {
   const entry = entries.find(({ name }) => name === OTIO_TEXT)
   if (!entry) throw new TimelineSyntaxError(`the archive holds no ${OTIO_TEXT}`)
   if (entry.sizeBytes > MOST_BYTES) throw tooLarge()
-  return Buffer.concat(await (await entryContent(file, entry)).toArray())
+  return requireFew(Buffer.concat(await (await entryContent(file, entry)).toArray()), entry.compressedBytes, JSON_MARKS)
+}
+
+/** Refuses a text of so many elements that only an attack packs it so small. Each takes some hundred bytes of memory. */
+function requireFew(text: Buffer, packedBytes: number, marks: ReadonlySet<number>): Buffer {
+  let left = FEW_ELEMENTS + ELEMENTS_PER_BYTE * packedBytes
+  for (const byte of text) if (marks.has(byte)) left -= 1
+  if (left < 0) throw tooLarge()
+  return text
 }
 
 function tooLarge(): TimelineSyntaxError {
