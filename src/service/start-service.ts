@@ -12,7 +12,7 @@ import { type NodeStore, openNodeStore } from './store/open-node-store.js'
 import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
 import { FileLife } from './work/file-life.js'
-import { FileService } from './work/file-service.js'
+import { fileService } from './work/file-service.js'
 import { nodeEngine, openEmbeddedEngine } from './work/node-engine.js'
 import { openNodeWork } from './work/node-work.js'
 import { keepSweeping } from './work/retention.js'
@@ -79,7 +79,7 @@ async function startNode(
   const address = { baseUrl: '' }
   const authUrl = () => `${address.baseUrl}/identity`
   const app = buildApp({
-    service: new FileService(store.files, new FileLife(store.files), storage, queue),
+    service: fileService(store.files, new FileLife(store.files), storage, queue),
     endpoints: { ...provider, authUrl },
     ...{ authenticator, limits, logger },
     askStore: () => readIdentity(store),

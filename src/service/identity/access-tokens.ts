@@ -23,20 +23,23 @@ export class TokenRefused extends Error {
 
 /** Issues and checks the service's own access tokens (RS256 JWTs). */
 export class AccessTokens {
-  constructor(
-    private readonly identity: ServiceIdentity,
-    private readonly keys: SigningKeys,
-  ) {}
+  readonly #identity: ServiceIdentity
+  readonly #keys: SigningKeys
+
+  constructor(identity: ServiceIdentity, keys: SigningKeys) {
+    this.#identity = identity
+    this.#keys = keys
+  }
 
   /** @param issuer the node's own: `{auth_url}/{tenant}/v2.0` */
   async issue(key: ApiKey, issuer: string): Promise<string> {
-    const { kid, privateKey } = await this.keys.current()
-    const { tenantId, scope } = this.identity
+    const { kid, privateKey } = await this.#keys.current()
+    const { tenantId, scope } = this.#identity
     const claims = { tid: tenantId, azp: key.clientId, scp: scope, ver: '2.0', [SECRET_TIME_CLAIM]: key.createdMs }
     return new SignJWT(claims)
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
       .setIssuer(issuer)
-      .setAudience(this.identity.audience)
+      .setAudience(this.#identity.audience)
       .setSubject(key.userId)
       .setIssuedAt()
       .setNotBefore(NOT_BEFORE)
@@ -51,24 +54,24 @@ export class AccessTokens {
    * @throws TokenRefused
    */
   async verify(token: string) {
-    const payload = await this.signed(token)
+    const payload = await this.#signed(token)
     // Any node of this folder may have issued it, on any port. Nodes share only the tenant.
-    const ours = payload.iss?.endsWith(`/${this.identity.tenantId}/v2.0`) && payload.tid === this.identity.tenantId
+    const ours = payload.iss?.endsWith(`/${this.#identity.tenantId}/v2.0`) && payload.tid === this.#identity.tenantId
     if (!ours) throw new TokenRefused('token', 'The token was issued for another tenant.')
     if (typeof payload.azp !== 'string' || !payload.sub) throw new TokenRefused('token', 'The token names no client.')
     const secretMs = payload[SECRET_TIME_CLAIM]
     if (typeof secretMs !== 'number')
       throw new TokenRefused('token', 'The token is from an earlier version of the service. Request a new one.')
-    if (payload.scp !== this.identity.scope)
+    if (payload.scp !== this.#identity.scope)
       throw new TokenRefused('scope', 'The token lacks the scope of this service.')
     return { clientId: payload.azp, userId: payload.sub, secretMs }
   }
 
-  private async signed(token: string): Promise<JWTPayload> {
+  async #signed(token: string): Promise<JWTPayload> {
     try {
-      const { payload } = await jwtVerify(token, this.keys.keyOf, {
+      const { payload } = await jwtVerify(token, this.#keys.keyOf, {
         algorithms: ['RS256'],
-        audience: this.identity.audience,
+        audience: this.#identity.audience,
         requiredClaims: ['exp', 'iss', 'sub'],
       })
       return payload

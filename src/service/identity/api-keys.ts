@@ -18,14 +18,17 @@ export function secretExpiryMs(createdMs: number): number {
 
 /** The API keys of a service's users. */
 export class ApiKeys {
+  readonly #records: KeyRecords
   /** Keys that this process created for itself, with the lifetime that each renewal adds. */
-  private readonly own = new Map<string, { readonly record: KeyRecord; readonly lifetimeMs: number }>()
+  readonly #own = new Map<string, { readonly record: KeyRecord; readonly lifetimeMs: number }>()
 
-  constructor(private readonly records: KeyRecords) {}
+  constructor(records: KeyRecords) {
+    this.#records = records
+  }
 
   /** Creates a key that is valid for two years. */
   create(userId: string, name: string): Promise<NewApiKey> {
-    return this.insert(freshKey(userId, name, secretExpiryMs, true))
+    return this.#insert(freshKey(userId, name, secretExpiryMs, true))
   }
 
   /**
@@ -36,7 +39,7 @@ export class ApiKeys {
    */
   async ensure(userId: string, name: string): Promise<ApiKey & { readonly clientSecret: string | null }> {
     const { record, clientSecret } = freshKey(userId, name, secretExpiryMs, true)
-    const key = await this.records.addUnlessGood(record)
+    const key = await this.#records.addUnlessGood(record)
     return { ...shown(key), clientSecret: key.clientId === record.clientId ? clientSecret : null }
   }
 
@@ -46,19 +49,19 @@ export class ApiKeys {
    */
   async createPassing(userId: string, name: string, lifetimeMs: number): Promise<NewApiKey> {
     const fresh = freshKey(userId, name, (createdMs) => createdMs + lifetimeMs, false)
-    const key = await this.insert(fresh)
-    this.own.set(key.clientId, { record: fresh.record, lifetimeMs })
+    const key = await this.#insert(fresh)
+    this.#own.set(key.clientId, { record: fresh.record, lifetimeMs })
     return key
   }
 
   /** Renews all keys of this process by their lifetime. */
   async renewOwn(): Promise<void> {
-    await Promise.all([...this.own.keys()].map((clientId) => this.renewed(clientId)))
+    await Promise.all([...this.#own.keys()].map((clientId) => this.#renewed(clientId)))
   }
 
   /** Keys that people created, oldest first. */
   async list(): Promise<ApiKey[]> {
-    return (await this.records.list()).map(shown)
+    return (await this.#records.list()).map(shown)
   }
 
   /**
@@ -67,37 +70,37 @@ export class ApiKeys {
    */
   async regenerate(clientId: string): Promise<NewApiKey> {
     const clientSecret = freshSecret()
-    const key = await this.known(clientId)
+    const key = await this.#known(clientId)
     // Always later than the previous secret, even if the clock was set back: tokens are compared by this time.
     const createdMs = Math.max(Date.now(), key.createdMs + 1)
     const renewed = { createdMs, expiresMs: secretExpiryMs(createdMs), revokedMs: null }
-    await this.records.change(clientId, { ...renewed, secretHash: hashSecret(clientSecret) })
+    await this.#records.change(clientId, { ...renewed, secretHash: hashSecret(clientSecret) })
     return { ...shown(key), ...renewed, clientSecret }
   }
 
   /** Revokes the key and all of its tokens at once. */
   async revoke(clientId: string): Promise<ApiKey> {
-    const key = await this.known(clientId)
+    const key = await this.#known(clientId)
     const revokedMs = key.revokedMs ?? Date.now()
-    await this.records.change(clientId, { revokedMs })
+    await this.#records.change(clientId, { revokedMs })
     return { ...shown(key), revokedMs }
   }
 
   /** Sets a new expiry for a key that is not revoked. */
   extend(clientId: string, expiresMs: number): Promise<void> {
-    return this.records.change(clientId, { expiresMs })
+    return this.#records.change(clientId, { expiresMs })
   }
 
   /** Removes all keys of this process, which ends. */
   async forgetOwn(): Promise<void> {
-    const clientIds = [...this.own.keys()]
-    this.own.clear()
-    await Promise.all(clientIds.map((clientId) => this.records.forget(clientId)))
+    const clientIds = [...this.#own.keys()]
+    this.#own.clear()
+    await Promise.all(clientIds.map((clientId) => this.#records.forget(clientId)))
   }
 
   /** The key, if these credentials are valid now. */
   async authenticate(clientId: string, clientSecret: string): Promise<ApiKey | undefined> {
-    const key = await this.found(clientId)
+    const key = await this.#found(clientId)
     // Unknown ids are compared too, so that the response time does not reveal which ids exist.
     const matches = isSameSecret(hashSecret(clientSecret), key?.secretHash ?? '')
     return key && matches ? usable(key) : undefined
@@ -105,31 +108,31 @@ export class ApiKeys {
 
   /** The key of a token, if it is still valid. */
   async active(clientId: string): Promise<ApiKey | undefined> {
-    const key = await this.found(clientId)
+    const key = await this.#found(clientId)
     return key && usable(key)
   }
 
-  private async found(clientId: string): Promise<KeyRecord | undefined> {
-    const key = await this.records.get(clientId)
+  async #found(clientId: string): Promise<KeyRecord | undefined> {
+    const key = await this.#records.get(clientId)
     const hasEnded = !key || (key.revokedMs === null && key.expiresMs <= Date.now())
-    return hasEnded && this.own.has(clientId) ? this.renewed(clientId) : key
+    return hasEnded && this.#own.has(clientId) ? this.#renewed(clientId) : key
   }
 
   /** Renews a key. If a sweep has removed it since it expired, the key is added again. */
-  private async renewed(clientId: string): Promise<KeyRecord | undefined> {
-    const own = this.own.get(clientId)
+  async #renewed(clientId: string): Promise<KeyRecord | undefined> {
+    const own = this.#own.get(clientId)
     if (!own) return undefined
     const expiresMs = Date.now() + own.lifetimeMs
-    return this.records.put({ ...own.record, expiresMs })
+    return this.#records.put({ ...own.record, expiresMs })
   }
 
-  private async insert({ record, clientSecret }: ReturnType<typeof freshKey>): Promise<NewApiKey> {
-    await this.records.add(record)
+  async #insert({ record, clientSecret }: ReturnType<typeof freshKey>): Promise<NewApiKey> {
+    await this.#records.add(record)
     return { ...shown(record), clientSecret }
   }
 
-  private async known(clientId: string): Promise<KeyRecord> {
-    const key = await this.records.get(clientId)
+  async #known(clientId: string): Promise<KeyRecord> {
+    const key = await this.#records.get(clientId)
     if (key) return key
     throw new UsageError('ERR_KEY_UNKNOWN', `No API key has the client id ${clientId}.`, {
       remedies: ['List the keys with the --data of the service: voxmux portal keys list --data DIR'],

@@ -20,27 +20,30 @@ const WORK = 'work'
  * input, and an accepted one survives a power cut.
  */
 export class FileFolder {
+  readonly #root: string
   /** Blocks of block uploads, until they are joined. */
-  readonly blocks = new StagedBlocks((fileId) => join(this.folder(fileId), 'blocks'))
+  readonly blocks = new StagedBlocks((fileId) => join(this.#folder(fileId), 'blocks'))
 
-  constructor(private readonly root: string) {}
+  constructor(root: string) {
+    this.#root = root
+  }
 
   inputPath(fileId: string): string {
-    return join(this.folder(fileId), 'input')
+    return join(this.#folder(fileId), 'input')
   }
 
   outputPath(fileId: string, extension: string): string {
-    return join(this.folder(fileId), `output.${extension}`)
+    return join(this.#folder(fileId), `output.${extension}`)
   }
 
   /** Creates a new folder for the output of a file. */
   async workFolder(fileId: string): Promise<string> {
-    return this.made(this.folder(fileId), `${WORK}${randomUUID()}`)
+    return this.#made(this.#folder(fileId), `${WORK}${randomUUID()}`)
   }
 
   /** Writes a stream to the input. `through` counts and checks the bytes. */
   async writeInput(fileId: string, source: Readable, through: readonly Transform[], options?: WriteOptions) {
-    await this.made(this.folder(fileId))
+    await this.#made(this.#folder(fileId))
     await writeWhole(this.inputPath(fileId), [source, ...through], options)
   }
 
@@ -52,28 +55,28 @@ export class FileFolder {
   async adoptOutput(fileId: string, extension: string, path: string): Promise<void> {
     await syncFile(path)
     await rename(path, this.outputPath(fileId, extension))
-    await syncFolder(this.folder(fileId))
-    await this.clearWork(fileId)
+    await syncFolder(this.#folder(fileId))
+    await this.#clearWork(fileId)
   }
 
   async deleteInput(fileId: string): Promise<void> {
     await rm(this.inputPath(fileId), { force: true })
     await this.blocks.remove(fileId)
-    await this.clearWork(fileId)
+    await this.#clearWork(fileId)
   }
 
   async deleteOutput(fileId: string, extension: string): Promise<void> {
     await rm(this.outputPath(fileId, extension), { force: true })
-    await rm(this.folder(fileId), { recursive: true, force: true })
+    await rm(this.#folder(fileId), { recursive: true, force: true })
   }
 
   /** Removes abandoned part files, and folders whose file is no longer recorded (the upload came too late). */
   async sweep(known: (fileIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
-    for (const shard of await namesIn(this.root)) {
-      const fileIds = await namesIn(join(this.root, shard))
+    for (const shard of await namesIn(this.#root)) {
+      const fileIds = await namesIn(join(this.#root, shard))
       const there = await known(fileIds)
       for (const fileId of fileIds) {
-        const folder = join(this.root, shard, fileId)
+        const folder = join(this.#root, shard, fileId)
         const parts = async () => (await namesIn(folder)).filter((name) => name.startsWith(PART))
         const stale = there.has(fileId) ? (await parts()).map((name) => join(folder, name)) : [folder]
         for (const path of stale) await removeIfStale(path)
@@ -82,17 +85,17 @@ export class FileFolder {
   }
 
   /** Removes unfinished outputs. Nobody processes this file any more. */
-  private async clearWork(fileId: string): Promise<void> {
-    for (const name of await namesIn(this.folder(fileId)))
-      if (name.startsWith(WORK)) await rm(join(this.folder(fileId), name), { recursive: true, force: true })
+  async #clearWork(fileId: string): Promise<void> {
+    for (const name of await namesIn(this.#folder(fileId)))
+      if (name.startsWith(WORK)) await rm(join(this.#folder(fileId), name), { recursive: true, force: true })
   }
 
   /** Uses the id's first two digits as a subfolder: file systems are slow with a million names in one folder. */
-  private folder(fileId: string): string {
-    return join(this.root, fileId.slice(0, 2), fileId)
+  #folder(fileId: string): string {
+    return join(this.#root, fileId.slice(0, 2), fileId)
   }
 
-  private async made(...parts: string[]): Promise<string> {
+  async #made(...parts: string[]): Promise<string> {
     const folder = join(...parts)
     await makeDurableFolder(folder, 0o700)
     return folder

@@ -21,65 +21,68 @@ interface WebhookSenderOptions {
 
 /** Delivers queued events at least once, in order within a file. Retries with back-off, then drops the event. */
 export class WebhookSender {
-  private readonly owner = newLeaseOwner()
-  private readonly stopping = new AbortController()
-  private readonly underWay = new Set<Promise<void>>()
-  private timer: NodeJS.Timeout | undefined
-  private claiming: Promise<void> | undefined
-  private wanted = false
+  readonly #options: WebhookSenderOptions
+  readonly #owner = newLeaseOwner()
+  readonly #stopping = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #claiming: Promise<void> | undefined
+  #wanted = false
 
-  constructor(private readonly options: WebhookSenderOptions) {}
+  constructor(options: WebhookSenderOptions) {
+    this.#options = options
+  }
 
   start(): void {
-    this.timer = setInterval(() => this.sendDue(), this.options.settings.pollMs)
+    this.#timer = setInterval(() => this.#sendDue(), this.#options.settings.pollMs)
   }
 
   /** Claims no more events and releases those in delivery. */
   async stop(): Promise<void> {
-    clearInterval(this.timer)
-    this.stopping.abort()
-    await this.claiming
-    await Promise.all(this.underWay)
+    clearInterval(this.#timer)
+    this.#stopping.abort()
+    await this.#claiming
+    await Promise.all(this.#underWay)
   }
 
   /** Runs one claim at a time. A call during a claim runs another one afterwards. */
-  private sendDue(): void {
-    this.wanted = true
-    this.claiming ??= this.claimWanted().finally(() => {
-      this.claiming = undefined
+  #sendDue(): void {
+    this.#wanted = true
+    this.#claiming ??= this.#claimWanted().finally(() => {
+      this.#claiming = undefined
     })
   }
 
-  private async claimWanted(): Promise<void> {
-    const { outbox, settings, logger } = this.options
-    while (this.wanted && !this.stopping.signal.aborted) {
-      this.wanted = false
+  async #claimWanted(): Promise<void> {
+    const { outbox, settings, logger } = this.#options
+    while (this.#wanted && !this.#stopping.signal.aborted) {
+      this.#wanted = false
       try {
         // Longer than a delivery can take: only a dead node lets a lease expire.
         const leaseMs = settings.timeoutMs * 2 + 10_000
-        const events = await outbox.claim(this.owner, leaseMs, PARALLEL - this.underWay.size)
-        for (const event of events) this.track(this.deliver(event))
+        const events = await outbox.claim(this.#owner, leaseMs, PARALLEL - this.#underWay.size)
+        for (const event of events) this.#track(this.#deliver(event))
       } catch (error) {
         logger.warn({ err: error }, 'The due webhooks could not be read. The next poll retries.')
       }
     }
   }
 
-  private track(delivery: Promise<void>): void {
+  #track(delivery: Promise<void>): void {
     const settled = delivery
       .catch((error: unknown) =>
-        this.options.logger.warn({ err: error }, 'The result of a webhook delivery could not be recorded.'),
+        this.#options.logger.warn({ err: error }, 'The result of a webhook delivery could not be recorded.'),
       )
       .finally(() => {
-        this.underWay.delete(settled)
+        this.#underWay.delete(settled)
         // The next event of the same file need not wait for the next poll.
-        this.sendDue()
+        this.#sendDue()
       })
-    this.underWay.add(settled)
+    this.#underWay.add(settled)
   }
 
-  private async deliver(event: OutgoingEvent): Promise<void> {
-    const { outbox, targets, settings } = this.options
+  async #deliver(event: OutgoingEvent): Promise<void> {
+    const { outbox, targets, settings } = this.#options
     const target = await targets.of(event.userId)
     const settle = (settlement: Settlement, detail: string) =>
       outbox.settle(event, settlement, {
@@ -93,20 +96,20 @@ export class WebhookSender {
         detail,
       })
     if (!target) return settle({ outcome: 'given-up' }, 'The webhook address was removed.')
-    const fault = await this.send(event, target)
+    const fault = await this.#send(event, target)
     if (fault === undefined) return settle({ outcome: 'delivered' }, 'Acknowledged.')
-    if (this.stopping.signal.aborted) return outbox.release(event)
+    if (this.#stopping.signal.aborted) return outbox.release(event)
     if (event.attempt >= settings.attempts || fault.final) return settle({ outcome: 'given-up' }, fault.reason)
     const againInMs = backoffMs(event.attempt - 1, settings.baseDelayMs, settings.maxDelayMs)
     return settle({ outcome: 'failed', againInMs }, fault.reason)
   }
 
   /** @returns undefined if the receiver acknowledged with 2xx, else the fault, which is final if a retry cannot help */
-  private async send(event: OutgoingEvent, target: WebhookTarget) {
-    const { settings, allowPrivateUrls } = this.options
+  async #send(event: OutgoingEvent, target: WebhookTarget) {
+    const { settings, allowPrivateUrls } = this.#options
     try {
       const request = webhookRequest(target, event.body, event.secret ?? target.secret)
-      const answer = await withTimeLimit(settings.timeoutMs, this.stopping.signal, (signal) =>
+      const answer = await withTimeLimit(settings.timeoutMs, this.#stopping.signal, (signal) =>
         guardedRequest(request.url, {
           ...request,
           allowPrivate: allowPrivateUrls,
