@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { thrownMessage } from '../core/thrown-message.js'
 import { loadC2pa, OFFLINE } from './c2pa-package.js'
 import { readingType } from './carrier.js'
+import { ASSERTION } from './manifest.js'
 
 /** Content Credentials as a reader found them. */
 export interface CredentialsFound {
@@ -102,7 +103,7 @@ function found(store: ManifestStore): CredentialsFound {
     generator: [generator?.name, generator?.version].filter((part) => part !== undefined).join(' ') || null,
     signedAt: time ?? null,
     failures,
-    assertion: manifest?.assertions?.find(({ label }) => label.startsWith('org.voxmux.regeneration'))?.data ?? null,
+    assertion: manifest?.assertions?.find(({ label }) => label.startsWith(ASSERTION))?.data ?? null,
     parents: (manifest?.ingredients ?? []).flatMap(({ title, relationship }) =>
       relationship === 'parentOf' && title !== undefined ? [basename(title)] : [],
     ),

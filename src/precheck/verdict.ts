@@ -41,10 +41,6 @@ export function verdict(
   return { errorCode, name: info.name, message, severity, remedies: remedies ?? info.remedies }
 }
 
-function isRefusal(candidate: Verdict): boolean {
-  return candidate.severity === 'refuse'
-}
-
 /**
  * Creates the error of a refused file. The first refusal sets the code, and the message lists them all.
  *
@@ -52,7 +48,7 @@ function isRefusal(candidate: Verdict): boolean {
  * @returns undefined if no verdict refuses the file
  */
 export function refusalError(input: string, verdicts: readonly Verdict[]): PrecheckError | undefined {
-  const refusals = verdicts.filter(isRefusal)
+  const refusals = verdicts.filter(({ severity }) => severity === 'refuse')
   const [first] = refusals
   if (!first) return undefined
   const reasons = refusals.map((refusal) => refusal.message.replace(/\.$/, '')).join('; ')

@@ -79,17 +79,12 @@ function quiet(output: Output, lineOf: LineOf): People {
 function plain(output: Output, lineOf: LineOf): People {
   const stages = new Map<string, string>()
   return {
+    ...quiet(output, lineOf),
     progress: ({ id, input, stage }) => {
       if (stages.get(id) === stage) return
       stages.set(id, stage)
       output.note(`${fitCells(basename(input), 120)}: ${STAGE_LABELS[stage]}`)
     },
-    file: (event) => {
-      const line = lineOf(event)
-      if (line !== null) output.note(line)
-    },
-    note: output.note,
-    stop: () => {},
   }
 }
 

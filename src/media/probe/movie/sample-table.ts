@@ -15,8 +15,6 @@ export interface SampleChunk {
   /** Decoding time of its first sample, in ticks of the track. */
   readonly startTick: number
   readonly ticks: number
-  /** Place of its sample description, from 1. */
-  readonly description: number
 }
 
 /** Sizes of samples in bytes: one for all, or one per sample. */
@@ -119,10 +117,9 @@ export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null):
   for (const [index, start] of offsets.entries()) {
     while (step + 1 < steps.length && layout.readUInt32BE(steps[step + 1] as number) <= index + 1) step += 1
     const samples = layout.readUInt32BE((steps[step] as number) + 4)
-    const description = layout.readUInt32BE((steps[step] as number) + 8)
     const startTick = clock.tick
     const ticks = clock.advance(samples)
-    yield { start, bytes: bytesOf(sizes, frames, sample, samples), samples, startTick, ticks, description }
+    yield { start, bytes: bytesOf(sizes, frames, sample, samples), samples, startTick, ticks }
     sample += samples
   }
 }

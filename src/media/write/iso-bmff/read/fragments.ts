@@ -26,11 +26,10 @@ export interface FragmentHeader {
   readonly baseDataOffset: number | null
   readonly duration: number
   readonly sizeBytes: number
-  readonly sampleFlags: number
 }
 
 /** A `trun`: contiguous samples in the file. */
-export interface FragmentRun extends Omit<SampleChunk, 'description'> {
+export interface FragmentRun extends SampleChunk {
   readonly box: Box
   /** True if the run states its offset; false if it follows the previous run. */
   readonly hasOffset: boolean
@@ -120,14 +119,12 @@ interface Passed {
 interface Defaults {
   readonly duration: number
   readonly sizeBytes: number
-  readonly sampleFlags: number
 }
 
 function readDefaults(trex: Box): readonly [number, Defaults] {
   const body = bodyOf(trex)
   if (body.length < 24) throw new MalformedFile('trex is shorter than the standard requires')
-  const [duration, sizeBytes, sampleFlags] = [12, 16, 20].map((at) => body.readUInt32BE(at)) as [number, number, number]
-  return [body.readUInt32BE(4), { duration, sizeBytes, sampleFlags }]
+  return [body.readUInt32BE(4), { duration: body.readUInt32BE(12), sizeBytes: body.readUInt32BE(16) }]
 }
 
 /** The facts of a fragment that stand outside it. */
@@ -158,8 +155,8 @@ function readFragment(traf: Box, moof: Box, { impliedBase, passed, defaults }: S
     ...{ box: tfhd, flags, baseDataOffset },
     duration: field(TFHD.duration, 4, (from) => body.readUInt32BE(from)) ?? own?.duration ?? 0,
     sizeBytes: field(TFHD.sizeBytes, 4, (from) => body.readUInt32BE(from)) ?? own?.sizeBytes ?? 0,
-    sampleFlags: field(TFHD.sampleFlags, 4, (from) => body.readUInt32BE(from)) ?? own?.sampleFlags ?? 0,
   }
+  field(TFHD.sampleFlags, 4, () => 0)
   const baseAt = baseDataOffset ?? ((flags & TFHD.baseIsMoof) !== 0 ? moof.start : impliedBase)
   const { endTick, runs: runsBefore } = passed.get(trackId) ?? { endTick: 0, runs: 0 }
   const startTick = decodeTime(childAt(traf, 'tfdt')) ?? endTick
