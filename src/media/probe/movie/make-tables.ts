@@ -1,5 +1,6 @@
 import { uint32BE, writeUintBE } from '../../number-bytes.js'
-import { makeFullBox } from './box.js'
+import { makeBox, makeFullBox } from './box.js'
+import type { Edit } from './edits.js'
 import type { DurationRun, SampleSizes } from './sample-table.js'
 
 /** Makes `stts`. */
@@ -45,4 +46,26 @@ function table(values: readonly number[], count: number): Buffer {
   fields.writeUInt32BE(count, 0)
   for (const [place, value] of values.entries()) fields.writeUInt32BE(value, 4 + 4 * place)
   return fields
+}
+
+/** Makes `elst`, in 64 bits only if it must. */
+export function makeEdits(edits: readonly Edit[]): Buffer {
+  const isLong = edits.some(({ duration, mediaTick }) => duration > 0xffff_ffff || mediaTick > 0x7fff_ffff)
+  const width = isLong ? 8 : 4
+  const rowBytes = 2 * width + 4
+  const fields = Buffer.alloc(4 + edits.length * rowBytes)
+  fields.writeUInt32BE(edits.length, 0)
+  for (const [row, { duration, mediaTick, rate }] of edits.entries()) {
+    const at = 4 + row * rowBytes
+    writeUintBE(fields, duration, at, width)
+    if (isLong) fields.writeBigInt64BE(BigInt(mediaTick), at + 8)
+    else fields.writeInt32BE(mediaTick, at + 4)
+    fields.writeInt32BE(rate, at + 2 * width)
+  }
+  return makeFullBox('elst', isLong ? 1 : 0, 0, fields)
+}
+
+/** Makes `edts` around {@link makeEdits}. */
+export function makeEditBox(edits: readonly Edit[]): Buffer {
+  return makeBox('edts', makeEdits(edits))
 }

@@ -1,10 +1,10 @@
 import type { AudioStreamInfo } from '../../media-info.js'
 import { type Box, childAt, childrenOf, endOf, withDescendants } from '../../probe/movie/box.js'
+import { type Edit, hasHole, NORMAL_RATE, shownEdits } from '../../probe/movie/edits.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
 import { isReadableItemTable } from './lay-out/item-offsets.js'
 import { isIndexOfBoxes } from './lay-out/segment-index.js'
-import { unfitEdits } from './read/edit-list.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
 import { liesHere, type Track } from './read/movie.js'
@@ -65,6 +65,30 @@ function unfitFragments({ movie, fragments }: IsoFile, voices: readonly number[]
     if (listed !== undefined) return listed
   }
   return undefined
+}
+
+/**
+ * Returns the reason why audio with these edits cannot be replaced. New packets hold the presented audio, in order.
+ * Undefined if it can.
+ *
+ * @param timeScale ticks per second of the track
+ * @param movieTimeScale ticks per second of the movie
+ */
+function unfitEdits(edits: readonly Edit[], timeScale: number, movieTimeScale: number): string | undefined {
+  const shown = shownEdits(edits)
+  const [first] = shown
+  if (edits.length > 0 && !first) return 'its edit list shows nothing'
+  if (!first) return undefined
+  if (shown.some(({ rate }) => rate !== NORMAL_RATE)) return 'its edit list plays a part at another speed'
+  if (hasHole(edits)) return 'its edit list has a hole in the middle'
+  const isOneRun = shown.every((edit, place) => {
+    const before = shown[place - 1]
+    if (!before) return true
+    // Each edit continues at the end of the previous one, within a tick of the coarser clock.
+    const offSec = (edit.mediaTick - before.mediaTick) / timeScale - before.duration / movieTimeScale
+    return Math.abs(offSec) <= 1 / timeScale + 1 / movieTimeScale
+  })
+  return isOneRun ? undefined : `its edit list is put together from ${shown.length} parts`
 }
 
 /** @param box `stbl` or `traf` */

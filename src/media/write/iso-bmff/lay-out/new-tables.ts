@@ -1,9 +1,15 @@
 import { uint32BE } from '../../../number-bytes.js'
 import { type Box, bodyOf, childAt, childrenOf, makeFullBox } from '../../../probe/movie/box.js'
 import type { Edit } from '../../../probe/movie/edits.js'
-import { makeChunkLayout, makeChunkOffsets, makeDurations, makeSizes } from '../../../probe/movie/make-tables.js'
+import {
+  makeChunkLayout,
+  makeChunkOffsets,
+  makeDurations,
+  makeEditBox,
+  makeEdits,
+  makeSizes,
+} from '../../../probe/movie/make-tables.js'
 import { type DurationRun, runsOf } from '../../../probe/movie/sample-table.js'
-import { makeEditBox, makeEdits } from '../read/edit-list.js'
 import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
 import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
