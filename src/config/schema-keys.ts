@@ -21,7 +21,7 @@ export function schemaKeys(schema: z.ZodType): readonly SchemaKey[] {
 }
 
 function keysOf(schema: JsonSchema, prefix: string): readonly SchemaKey[] {
-  return Object.entries(sectionOf(schema)?.properties ?? {}).flatMap(([name, property]) => {
+  return Object.entries(propertiesOf(schema)).flatMap(([name, property]) => {
     if (typeof property === 'boolean') return []
     const path = `${prefix}${name}`
     const below = [...keysOf(property, `${path}.`), ...keysOf(itemsOf(property), `${path}[].`)]
@@ -31,10 +31,9 @@ function keysOf(schema: JsonSchema, prefix: string): readonly SchemaKey[] {
   })
 }
 
-/** Returns the object of a schema that is one, or that is one or null. */
-function sectionOf(schema: JsonSchema): JsonSchema | undefined {
-  if (schema.properties) return schema
-  return alternatives(schema).find((option) => option.properties !== undefined)
+/** Returns the properties of an object, or those of all objects that a value may be. */
+function propertiesOf(schema: JsonSchema): NonNullable<JsonSchema['properties']> {
+  return schema.properties ?? Object.assign({}, ...alternatives(schema).map(propertiesOf))
 }
 
 /** Returns the schema of a list's items; an empty one for anything else, or for items of several kinds. */
@@ -49,7 +48,7 @@ function alternatives(schema: JsonSchema): readonly JsonSchema[] {
 function typeOf(schema: JsonSchema): string {
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const options = alternatives(schema)
-  if (options.length > 0) return options.map(typeOf).join(' | ')
+  if (options.length > 0) return [...new Set(options.map(typeOf))].join(' | ')
   if (schema.type === 'array') {
     return schema.items && typeof schema.items === 'object' && !Array.isArray(schema.items)
       ? `list of ${typeOf(schema.items)}`

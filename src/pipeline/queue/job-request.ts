@@ -30,7 +30,10 @@ export const jobRequestSchema = z.strictObject({
     .optional()
     .meta({ description: 'File, or folder with a slash at its end; by default beside the input.' }),
   preset: z.string().min(1).optional().meta({ description: 'Name or path of a preset.' }),
-  segments: z.array(segmentSchema).optional().meta({ description: 'Parts to regenerate; by default the whole file.' }),
+  segments: z
+    .array(segmentSchema)
+    .optional()
+    .meta({ description: 'Parts to regenerate, each by seconds, chapter or timecode; by default the whole file.' }),
   track: trackChoiceSchema.optional(),
   channels: channelsChoiceSchema.optional(),
   outputType: outputTypeSchema.optional().meta({ description: 'Format of the output of an audio file.' }),
