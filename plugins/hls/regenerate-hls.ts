@@ -197,6 +197,8 @@ function resultOf(
 /** The receipt comes first: without its folder, it does not keep the next run from this place. */
 async function publishPackage(made: { readonly target: string; readonly receipt: string }, out: string): Promise<void> {
   const receipt = receiptOf(out)
+  // Another program or run may have put something there meanwhile, which stays.
+  await requireFree(out)
   const earlier = `${made.receipt}.earlier`
   const hadReceipt = await rename(receipt, earlier).then(
     () => true,

@@ -18,7 +18,7 @@ export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, 
   if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
 }
 
-/** Takes a name for all its spellings, where they are one file. */
+/** Takes a name for all its spellings if they are one file. */
 async function takeSpellings(place: string, take: HeldJob['takeOutput']): Promise<string | null> {
   const folder = dirname(place)
   const folded = join(folder, basename(place).normalize('NFC').toLowerCase())
