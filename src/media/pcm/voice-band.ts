@@ -5,16 +5,7 @@ export function voiceBandSamples(sampleRate: number): number {
 
 /** Sliding means of a sound over {@link voiceBandSamples}; as many fewer than its samples. */
 export function voiceBand(sound: Float64Array, sampleRate: number): Float64Array {
-  const length = voiceBandSamples(sampleRate)
-  const means = new Float64Array(Math.max(0, sound.length - length + 1))
-  let sum = 0
-  for (let at = 0; at < sound.length; at++) {
-    sum += sound[at] as number
-    if (at < length - 1) continue
-    means[at - length + 1] = sum / length
-    sum -= sound[at - length + 1] as number
-  }
-  return means
+  return slidingMeans(sound, voiceBandSamples(sampleRate))
 }
 
 /** Means over this time are zero at 50 Hz, and follow what is slower than a sound: an offset, wind, a moved microphone. */
@@ -32,15 +23,17 @@ export function withoutRumble(sound: Float64Array, sampleRate: number): Float64A
 
 /** Subtracts from each sample the mean of it and as many samples before as after it. */
 function withoutMeans(sound: Float64Array, reach: number): Float64Array {
-  const length = 2 * reach + 1
-  const rest = new Float64Array(Math.max(0, sound.length - length + 1))
+  return slidingMeans(sound, 2 * reach + 1).map((mean, first) => (sound[first + reach] as number) - mean)
+}
+
+function slidingMeans(sound: Float64Array, length: number): Float64Array {
+  const means = new Float64Array(Math.max(0, sound.length - length + 1))
   let sum = 0
   for (let at = 0; at < sound.length; at++) {
     sum += sound[at] as number
     if (at < length - 1) continue
-    const first = at - length + 1
-    rest[first] = (sound[first + reach] as number) - sum / length
-    sum -= sound[first] as number
+    means[at - length + 1] = sum / length
+    sum -= sound[at - length + 1] as number
   }
-  return rest
+  return means
 }

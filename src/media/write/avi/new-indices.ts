@@ -15,7 +15,6 @@ import {
 } from './open-dml-index.js'
 import { unitsOf } from './stream-header.js'
 
-/** Places in a layout. */
 interface Places {
   /** Offset of a byte of the input; undefined if it is not in the output. */
   readonly mapped: (inputOffset: number) => number | undefined
@@ -49,20 +48,23 @@ export class NewIndices {
 
   /** Zeros in the place of all indices. */
   emptyBodies(): NewBodies {
-    const old = this.#avi.parts.flatMap((part): readonly (readonly [number, Buffer])[] =>
-      part.index ? [[part.index.chunk.start, Buffer.alloc(this.#oldFormLength(part))]] : [],
+    return this.#bodiesOf(
+      (part) => Buffer.alloc(this.#oldFormLength(part)),
+      (index) => Buffer.alloc(this.#lengthOf(index)),
     )
-    return new Map([
-      ...old,
-      ...this.#avi.indices.map((index) => [index.start, Buffer.alloc(this.#lengthOf(index))] as const),
-    ])
   }
 
   bodies(places: Places): NewBodies {
-    const old = this.#avi.parts.flatMap((part): readonly (readonly [number, Buffer])[] =>
-      part.index ? [[part.index.chunk.start, this.#oldForm(part, places)]] : [],
+    return this.#bodiesOf(
+      (part) => this.#oldForm(part, places),
+      (index) => this.#body(index, places),
     )
-    return new Map([...old, ...this.#avi.indices.map((index) => [index.start, this.#body(index, places)] as const)])
+  }
+
+  #bodiesOf(oldForm: (part: AviPart) => Buffer, body: (index: OpenDmlIndex) => Buffer): NewBodies {
+    const { parts, indices } = this.#avi
+    const old = parts.flatMap((part) => (part.index ? [[part.index.chunk.start, oldForm(part)] as const] : []))
+    return new Map([...old, ...indices.map((index) => [index.start, body(index)] as const)])
   }
 
   #oldFormLength(part: AviPart): number {
