@@ -28,7 +28,6 @@ interface SignRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a file was signed. */
 interface Signed {
   readonly carrier: Carrier['kind']
   readonly signer: string

@@ -1,7 +1,6 @@
 import { InterruptedError } from '../core/errors.js'
 import { type ExtensionScope, inScope } from './extension-scope.js'
 
-/** Time after which a warning about a slow extension is logged. */
 const PATIENCE_MS = 60_000
 /** Time that it may still take after the job was interrupted: less than an orderly end of the process takes at most. */
 const GRACE_MS = 3000

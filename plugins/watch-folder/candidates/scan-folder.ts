@@ -6,7 +6,6 @@ import { isAside } from '../hooks/moved-aside.js'
 import { type FileFacts, fileFacts, isGone } from './file-facts.js'
 import { isTemporaryName } from './temporary-names.js'
 
-/** A file that a scan found. */
 interface FoundFile {
   /** Within the root, `/` between folders. */
   readonly path: string

@@ -27,7 +27,6 @@ export interface ClaimOptions {
   readonly leaseMs?: number
   /** Only jobs of these groups; default all. */
   readonly groups?: readonly string[] | undefined
-  /** Groups to leave out. */
   readonly exceptGroups?: readonly string[]
 }
 

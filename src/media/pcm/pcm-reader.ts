@@ -29,7 +29,6 @@ export class PcmReader {
     return this.#room.subarray(0, filled)
   }
 
-  /** Skips the next `frames` samples. */
   async skip(frames: number): Promise<void> {
     for (let left = frames * this.#frame; left > 0; left -= this.#take(left).length) {
       await this.#next()

@@ -48,7 +48,6 @@ interface ChunkForecast {
   readonly count: number
   /** More parts than {@link count}, if all pauses are early. */
   readonly mostCount: number
-  /** Longest part. */
   readonly longestSec: number
   /** Most seconds of all parts together. Overlaps are paid for twice. */
   readonly sentSec: number

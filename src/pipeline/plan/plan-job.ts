@@ -77,7 +77,6 @@ export interface JobPlan {
   readonly paidSec: number | null
   /** Most bytes of the voice. The sent file is usually smaller. */
   readonly sendBytes: number
-  /** Space for the output. */
   readonly outputBytes: number
   /** Space for cuts, regenerated audio and spooled tracks in the state folder. */
   readonly workBytes: number

@@ -12,7 +12,6 @@ type ComparisonExchange = Exchange & { readonly comparisons: ComparisonStore }
 /** A job whose page asks for a comparison. */
 interface AskedJob extends Pick<ComparedJob, 'id' | 'sources'> {
   readonly output: string | null
-  /** Path of its receipt. */
   readonly receipt: string | null
 }
 

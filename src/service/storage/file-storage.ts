@@ -23,7 +23,6 @@ export interface FileStorage {
   workFolder(fileId: string): Promise<string>
   /** The input as a local file: in place, or downloaded into the work folder. */
   takeInput(fileId: string, workFolder: string, signal: AbortSignal): Promise<string>
-  /** Removes a work folder and its content. */
   leaveWorkFolder(workFolder: string): Promise<void>
   /** Stores a finished output and removes it from `path`. */
   putOutput(fileId: string, extension: string, path: string, signal: AbortSignal): Promise<void>

@@ -16,7 +16,6 @@ const IDS_PER_TURN = 1000
 /** Largest block that is read at once. */
 const SMALL_BYTES = 1 << 20
 
-/** An uploaded block. */
 interface Block {
   readonly path: string
   readonly sizeBytes: number

@@ -14,12 +14,10 @@ export interface ServiceUser {
 /** Name of the default account of the embedded service and of `portal`. */
 export const LOCAL_ACCOUNT = 'local'
 
-/** The account name of an external subject. */
 function outsideName(subject: string): string {
   return `outside ${subject}`
 }
 
-/** Creates the error for an account name that is already in use. */
 function accountExists(name: string): UsageError {
   return new UsageError('ERR_ACCOUNT_EXISTS', `An account named ${name} already exists.`)
 }

@@ -16,7 +16,6 @@ interface LayerThreeFrame {
   readonly dataAt: number
   /** How far before {@link dataAt} the data of this frame begins, in data bytes of the frames before. */
   readonly backBytes: number
-  /** Length of its data. */
   readonly dataBytes: number
 }
 

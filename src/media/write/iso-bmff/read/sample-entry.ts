@@ -8,7 +8,6 @@ import { OPUS_RATE } from '../../splice/opus-samples.js'
 export interface SampleEntry {
   /** Codec tag: `mp4a`, `Opus`, `lpcm`, … */
   readonly format: string
-  /** The whole entry. */
   readonly bytes: Buffer
   /** Place of the data reference, from 1. */
   readonly dataReference: number
