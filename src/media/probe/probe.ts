@@ -10,6 +10,7 @@ import { clockJump, clockJumps } from './clock-jump.js'
 import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
 import { missingEnd } from './ends/completeness.js'
+import { unreadParts } from './ends/ogg-parts.js'
 import { behindLeadIn, onSound } from './first-frame.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
@@ -74,6 +75,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
   const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
   if (jump) throw clockJumps(path, path, jump)
+  const parts = container === 'ogg' || container === 'opus' ? await unreadParts(path, file, sizeBytes) : undefined
+  if (parts) throw parts
   const facts = {
     ...{ path: absolute, sizeBytes, container, readOptions },
     ...(container === 'wav' && (await statesLoudness(file)) && { statesLoudness: true }),
