@@ -257,7 +257,7 @@ describe('doctor', () => {
     const { code, stdout } = await voxmux(['doctor'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/ffmpeg\s+\S+, \/.*\n.*ffprobe/)
-    expect(stdout).toContain('built in')
+    expect(stdout).toContain('embedded: runs on this computer')
   })
 
   it('names each missing variable and never a secret', async () => {
