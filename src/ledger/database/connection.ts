@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Libsql from 'libsql'
+import type { VoxmuxError } from '../../core/errors.js'
 import { makeFolder } from '../../core/make-folder.js'
 import { syncFolderNow } from '../../core/sync-folder.js'
 import { databaseError } from './database-errors.js'
@@ -32,6 +33,7 @@ export interface SqliteFile {
 
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 10_000
+const BUSY_PAUSE_MS = 5
 
 /** This process's only connection to a SQLite file. */
 export interface Connection extends SqliteFile {
@@ -66,12 +68,26 @@ export function connect(file: string, requireOurs: (opened: Connection) => void)
   try {
     // WAL mode is written into the file.
     requireOurs(connection)
-    for (const pragma of ['journal_mode = WAL', 'synchronous = NORMAL', 'foreign_keys = ON'])
-      connection.all(`PRAGMA ${pragma}`)
+    enterWalMode(connection)
+    for (const pragma of ['synchronous = NORMAL', 'foreign_keys = ON']) connection.all(`PRAGMA ${pragma}`)
     return connection
   } catch (thrown) {
     connection.close()
     throw thrown
+  }
+}
+
+/** For this statement, SQLite does not wait for another process that opens a new file at the same moment. */
+function enterWalMode(connection: Connection): void {
+  const until = performance.now() + BUSY_TIMEOUT_MS
+  for (;;) {
+    try {
+      connection.all('PRAGMA journal_mode = WAL')
+      return
+    } catch (thrown) {
+      if ((thrown as VoxmuxError).code !== 'ERR_DATABASE_BUSY' || performance.now() >= until) throw thrown
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS)
+    }
   }
 }
 
