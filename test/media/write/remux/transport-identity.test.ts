@@ -52,6 +52,19 @@ describe('the identity of a file that ffmpeg writes anew', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
+  it('gives a stream another id in .m2ts if the table has that one', async () => {
+    const path = folder.file('plain.ts')
+    await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg2video', '-c:a', 'mp2', path)
+    const media = await probe(path)
+    const part = folder.file('plain.m2ts')
+    const sound = new Map([[0, decodePcm(media, { audioIndex: 0 })]])
+    await mux(planMux(media, { replaced: [0], container: 'm2ts' }), sound, part)
+    expect(media.streams.map(({ id }) => id)).toEqual([256, 257])
+    const { programs, streams } = await probe(part)
+    expect(programs?.[0]?.pmtPid).toBe(256)
+    expect(streams.map(({ id }) => id)).toEqual([259, 257])
+  })
+
   it('writes the subtitles of Blu-ray into .m2ts, where they come from', async () => {
     const media = await probe(folder.file('named.ts'))
     const subtitle = { ...media.streams[0], index: 2, kind: 'subtitle', codec: 'hdmv_pgs_subtitle', language: null }
