@@ -103,6 +103,8 @@ export function isWithoutSum(form: number): boolean {
   return (form & 0x100) !== 0
 }
 
+const EAC3_RATE_STEP = 16
+
 /** Bytes of every frame at a constant bit rate; undefined if frames of that coding differ. */
 export function constantBytes(
   codec: string,
@@ -111,6 +113,8 @@ export function constantBytes(
   samples: number,
 ): number | undefined {
   if (bitRate === null || codec === 'aac') return undefined
+  // ffmpeg counts the bit rate of E-AC-3 in steps of 16, and makes up for the rest with longer frames.
+  if (codec === 'eac3' && bitRate % EAC3_RATE_STEP !== 0) return undefined
   // Frames of AC-3 and E-AC-3 consist of words of two bytes.
   const unit = codec === 'mp2' || codec === 'mp3' ? 1 : 2
   const units = (bitRate * samples) / (8 * unit * sampleRate)
