@@ -23,6 +23,8 @@ export interface ProgramTable {
 const [PROGRAMS_PID, PROGRAMS_TABLE, STREAMS_TABLE] = [0, 0, 2]
 /** Bytes of a section before its content, and its checksum. */
 const [HEAD_BYTES, SUM_BYTES] = [8, 4]
+/** A file of days has fewer. More would fill the memory. */
+const MOST_TABLES = 10_000
 const CHANGE = 'the tables of its programs change'
 /** Byte with the version of a table, and the bit that says if it is valid already. */
 const VERSION_AT = 5
@@ -31,7 +33,7 @@ const VERSION_AT = 5
 export class ProgramTables {
   readonly #readers = new Map<number, TableSections>([[PROGRAMS_PID, new TableSections()]])
   /** Contents of each section by its table and numbers. */
-  readonly #sections = new Map<string, ReadonlySet<string>>()
+  readonly #sections = new Map<string, Set<string>>()
   /** Types and PIDs of the streams of each program, which stay while their descriptors may change. */
   readonly #streams = new Map<string, string>()
   readonly #tables: ProgramTable[] = []
@@ -64,7 +66,9 @@ export class ProgramTables {
     content[VERSION_AT] = 0
     const known = this.#sections.get(key)
     if (known?.has(content.toString('latin1'))) return
-    this.#sections.set(key, new Set(known).add(content.toString('latin1')))
+    if (this.#tables.length === MOST_TABLES) this.#change ??= CHANGE
+    if (this.#change !== null) return
+    this.#sections.set(key, (known ?? new Set()).add(content.toString('latin1')))
     if (pid === PROGRAMS_PID) {
       if (known) this.#change ??= CHANGE
       else this.#takePrograms(content)

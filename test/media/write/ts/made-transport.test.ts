@@ -260,6 +260,20 @@ it('checks descriptors that change, and leaves a file to the next writer if its 
   await expect(joined(Buffer.alloc(188))).rejects.toThrow('is not at its place')
 })
 
+it('leaves a file whose tables never repeat to the next writer', async () => {
+  const { bytes } = madeTransport(plain)
+  const packets = readPackets(madeTransport(plain, [0x52, 4, 9, 9, 9, 9]).bytes, 188)
+  const packet = packets.find(({ pid }) => pid === 0x1000)?.bytes as Buffer
+  const place = packet.indexOf(Buffer.of(0x52, 4, 9, 9, 9, 9)) + 2
+  const others = Array.from({ length: 10_001 }, (_, number) => {
+    const other = Buffer.from(packet)
+    other.writeUInt32BE(number, place)
+    return other
+  })
+  expect(await reasonFor(plain, Buffer.concat([bytes, ...others.slice(0, 99)]))).toBe(null)
+  expect(await reasonFor(plain, Buffer.concat([bytes, ...others]))).toBe('the tables of its programs change')
+})
+
 it('leaves a track with a gap in its clock to the next writer', async () => {
   const { bytes } = madeTransport(plain)
   const late = madeTransport({ ...plain, firstTicks: plain.firstTicks + 200_000 }).bytes
