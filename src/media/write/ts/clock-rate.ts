@@ -24,7 +24,8 @@ export class ClockRate {
     const ticks = base * TICKS_PER_EXTENSION + (bytes.readUInt16BE(at + CLOCK_AT + 4) & 0x1ff)
     const last = this.#last
     this.#last = { ticks, number }
-    if (!last || ticks <= last.ticks) return
+    const jumps = ((bytes[at + 5] as number) & 0x80) !== 0
+    if (!last || jumps || ticks <= last.ticks) return
     const rate = (number - last.number) / (ticks - last.ticks)
     this.#intervals += 1
     this.#least = Math.min(this.#least, rate)
