@@ -7,15 +7,24 @@ import { TimelineSyntaxError } from './timeline-error.js'
 /** A person does not cut a larger timeline. */
 const MOST_BYTES = 256 * 1024 ** 2
 
-/** Real projects shrink to a twentieth, and deflate cannot exceed 1,032. */
-const MOST_GROWTH = 100
+/** Projects shrink to a seventieth if they hold little but effects. Deflate cannot exceed 1,032. */
+const MOST_GROWTH = 300
 const USUAL_BYTES = 64 * 1024
 
-/** Elements of a small file are few enough for any memory. A project has one or less for each of its packed bytes. */
+/** Elements of a small file are few enough for any memory. */
 const FEW_ELEMENTS = 250_000
-const ELEMENTS_PER_BYTE = 3
-/** The bytes with which an element of XML, and a value of JSON, begins. */
-const [XML_MARKS, JSON_MARKS] = ['<', '{[,'].map((marks) => new Set(Buffer.from(marks))) as [Set<number>, Set<number>]
+
+interface Elements {
+  /** The bytes with which one begins. */
+  readonly marks: ReadonlySet<number>
+  /** Limit for each packed byte. */
+  readonly perByte: number
+}
+
+/** A project has one for each packed byte, and up to three if it holds little but effects. */
+const XML: Elements = { marks: new Set(Buffer.from('<')), perByte: 6 }
+/** Effects without line breaks have eight values for each packed byte. A value needs less memory. */
+const JSON_TEXT: Elements = { marks: new Set(Buffer.from('{[,')), perByte: 24 }
 
 /** Name of the timeline in an OTIO bundle. */
 export const OTIO_TEXT = 'content.otio'
@@ -42,7 +51,7 @@ export function packedBytes(bytes: Buffer, extension: string): Buffer {
 function unzipped(bytes: Buffer): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
   const most = Math.min(MOST_BYTES, (bytes.length + USUAL_BYTES) * MOST_GROWTH)
-  return requireFew(inflated(bytes, most), bytes.length, XML_MARKS)
+  return requireFew(inflated(bytes, most), bytes.length, XML)
 }
 
 function inflated(bytes: Buffer, maxOutputLength: number): Buffer {
@@ -60,14 +69,14 @@ async function archivedText(path: string): Promise<Buffer> {
   const entry = entries.find(({ name }) => name === OTIO_TEXT)
   if (!entry) throw new TimelineSyntaxError(`the archive holds no ${OTIO_TEXT}`)
   if (entry.sizeBytes > MOST_BYTES) throw tooLarge()
-  return requireFew(Buffer.concat(await (await entryContent(file, entry)).toArray()), entry.compressedBytes, JSON_MARKS)
+  return requireFew(Buffer.concat(await (await entryContent(file, entry)).toArray()), entry.compressedBytes, JSON_TEXT)
 }
 
 /** Refuses a text of so many elements that only an attack packs it so small. Each takes some hundred bytes of memory. */
-function requireFew(text: Buffer, packedBytes: number, marks: ReadonlySet<number>): Buffer {
-  let left = FEW_ELEMENTS + ELEMENTS_PER_BYTE * packedBytes
+function requireFew(text: Buffer, packedBytes: number, { marks, perByte }: Elements): Buffer {
+  let left = FEW_ELEMENTS + perByte * packedBytes
   for (const byte of text) if (marks.has(byte)) left -= 1
-  if (left < 0) throw tooLarge()
+  if (left < 0) throw new TimelineSyntaxError('it unpacks to more elements than a timeline of its size holds')
   return text
 }
 
