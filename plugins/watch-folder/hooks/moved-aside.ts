@@ -38,5 +38,6 @@ export async function giveBack(aside: string, name = basename(aside)): Promise<b
 /** Removes a file that was set aside, with its folder. */
 export async function dropAside(aside: string): Promise<void> {
   await rm(aside, { force: true })
-  await rmdir(dirname(aside))
+  // NFS keeps a file that a program still reads, under a name of its own. `restoreAside` removes the folder later.
+  await rmdir(dirname(aside)).catch(() => {})
 }

@@ -1,5 +1,8 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { dropAside, setAside } from '../../../../plugins/watch-folder/hooks/moved-aside.js'
+import { restoreAside } from '../../../../plugins/watch-folder/hooks/restore-aside.js'
 import { WatchDaemon } from '../../../../plugins/watch-folder/watch-daemon.js'
 import { silentLogger } from '../../../../src/core/logger.js'
 import { tinyWave } from '../../../helpers/sound/tiny-wave.js'
@@ -54,4 +57,25 @@ it('brings back what a killed move had set aside, and pays for nothing twice', a
   expect(hidden().map((name) => file(name))).toEqual([fresh])
   expect(readFileSync(file('done/c~2.wav')).equals(tinyWave(3))).toBe(true)
   expect(jobs.server.charges).toBe(4)
+})
+
+it('moves a file that another program still reads over NFS, which keeps it under another name', async () => {
+  const [kept, gone] = [file('a.wav'), file('b.wav')]
+  for (const path of [kept, gone]) writeFileSync(path, 'x')
+  const aside = await setAside(kept)
+  const hiddenName = join(dirname(aside), '.nfs000000000000001a00000001')
+  writeFileSync(hiddenName, 'x')
+  await dropAside(aside)
+  isOld(dirname(aside))
+  // Another process may have removed the folder.
+  const other = await setAside(gone)
+  rmSync(dirname(other), { recursive: true })
+  await dropAside(other)
+
+  await restoreAside(file(''), basename(dirname(aside)), file('done'))
+  expect(readdirSync(file(''))).toEqual([basename(dirname(aside))])
+  rmSync(hiddenName)
+  isOld(dirname(aside))
+  await restoreAside(file(''), basename(dirname(aside)), file('done'))
+  expect(readdirSync(file(''))).toEqual([])
 })
