@@ -1,5 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { InterruptedError } from '../../../src/core/errors.js'
+import { unreadParts } from '../../../src/media/probe/ends/ogg-parts.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 
@@ -35,4 +37,11 @@ it('leaves parts with one stream of the same codec to the check of their clock',
 
 it.each(['vorbis', 'film'])('reads a file of one part: %s', async (name) => {
   expect(await probe(part(name))).toMatchObject({ container: 'ogg' })
+})
+
+it('ends the search of a long file if the run is interrupted', async () => {
+  await using file = await open(part('opus'))
+  const { size: sizeBytes } = await file.stat()
+  const search = unreadParts(part('opus'), file, { sizeBytes, signal: AbortSignal.abort() })
+  await expect(search).rejects.toBeInstanceOf(InterruptedError)
 })
