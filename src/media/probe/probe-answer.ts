@@ -10,8 +10,8 @@ const UNDESCRIBED_FORMATS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
 /** Reads more of such a file, in which sound may begin minutes after the picture. ffmpeg holds all of it in memory. */
 const READ_FAR = ['-probesize', '200M', '-analyzeduration', '600M']
 
-/** ffprobe reads the heads of any sane file in less than a second. */
-const LEAST_LIMIT_SEC = 5
+/** ffprobe reads the heads of any sane file in a second. An emulated processor takes up to twenty. */
+const LEAST_LIMIT_SEC = 30
 /** Long indices and late sound take longer, so large files have more time. */
 const BYTES_PER_SEC = 2 ** 20
 

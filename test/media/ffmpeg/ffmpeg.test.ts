@@ -3,10 +3,12 @@ import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
+import { ffprobe } from '../../../src/media/ffmpeg/ffprobe.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
 import { useBareTools } from '../../helpers/loaded-tools/bare-tools.js'
-import { ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { until } from '../../helpers/until.js'
 
 useBareTools()
@@ -31,6 +33,13 @@ describe('ffmpeg', () => {
     hook.disable()
     expect(source.destroyed).toBe(true)
     expect(made).not.toContain('Timeout')
+  })
+
+  it('ends ffprobe at its limit of processor time, and blames the file', async () => {
+    const path = folder.file('long.m4a')
+    await ffmpeg(...tone(900, 48_000, 1), '-c:a', 'aac', path)
+    const run = ffprobe(path, ['-count_frames', '-show_streams'], z.unknown(), { mostProcessorSec: 0.1 })
+    await expect(run).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
   })
 
   it('gives each argument as it is, spaces and all', () => {
