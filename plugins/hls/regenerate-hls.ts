@@ -204,8 +204,8 @@ async function publishPackage(made: { readonly target: string; readonly receipt:
     () => true,
     () => false,
   )
-  await rename(made.receipt, receipt)
   try {
+    await rename(made.receipt, receipt)
     // An empty folder makes room; one that got something meanwhile does not.
     await rmdir(out).catch(() => {})
     await rename(made.target, out)

@@ -145,7 +145,7 @@ function missing(path: string, cause: unknown): UsageError {
 
 function whyMissing(path: string): string {
   if (OTHER_ADDRESS.test(path)) return 'Name a path or an https address. voxmux opens no other kind of address.'
-  if (path.includes('/~')) return 'The shell replaces ~ only at the start of an unquoted path. Write the path in full.'
+  if (path.includes('/~/')) return 'The shell replaces ~ only at the start of an unquoted path. Write the path in full.'
   if (/[*?]/.test(path))
     return 'No file matches this pattern, so the shell left it as it is. Check the folder and the ending.'
   return 'Check the spelling of the path. Relative paths start at the working folder.'

@@ -29,8 +29,8 @@ const BASIC_ISO = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/
 
 /** The content of an address is not known here, and a second payment for the same file would be worse. */
 const FETCHED_BEFORE =
-  'The file of this address was regenerated before, and was not fetched again. If it has changed since, add anything to ' +
-  'the query of the address: the new file is then paid for.'
+  'The file of this address was regenerated before, and was not fetched again. If it has changed since, put it at ' +
+  'another address. The new file is then paid for.'
 
 /**
  * A job whose input the service fetches itself (`--remote`). The service gets the whole file and its result is the
