@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { checksumOf } from '../checksum.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -14,12 +15,7 @@ function firstPage(serial: number): Buffer {
   const head = Buffer.from(`OggS\0\x02${'\0'.repeat(20)}\x01\x13`, 'latin1')
   head.writeUInt32LE(serial, 14)
   const page = Buffer.concat([head, Buffer.from('OpusHead\x01\x01\0\0\x80\xbb\0\0\0\0\0', 'latin1')])
-  let sum = 0
-  for (const byte of page) {
-    sum ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
-  }
-  page.writeUInt32LE(sum >>> 0, 22)
+  page.writeUInt32LE(checksumOf(page, 0), 22)
   return page
 }
 

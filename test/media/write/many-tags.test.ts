@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+import { checksumOf } from '../checksum.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -31,12 +32,7 @@ function page(flags: number, granule: bigint, sequence: number, lacing: Buffer, 
   head.writeUInt32LE(sequence, 18)
   head[26] = lacing.length
   const bytes = Buffer.concat([head, lacing, body])
-  let sum = 0
-  for (const byte of bytes) {
-    sum ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
-  }
-  bytes.writeUInt32LE(sum >>> 0, 22)
+  bytes.writeUInt32LE(checksumOf(bytes, 0), 22)
   return bytes
 }
 

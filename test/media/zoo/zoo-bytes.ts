@@ -1,3 +1,4 @@
+import { checksumOf } from '../checksum.js'
 import { box, replaceBoxes } from '../movie-boxes.js'
 
 /**
@@ -125,10 +126,5 @@ function nameKlv(table: Buffer): void {
 
 /** CRC of 32 bits as tables of transport streams have it. */
 function sectionSum(section: Buffer): number {
-  let sum = 0xffff_ffff
-  for (const byte of section) {
-    sum ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) sum = sum & 0x8000_0000 ? (sum << 1) ^ 0x04c1_1db7 : sum << 1
-  }
-  return sum >>> 0
+  return checksumOf(section, 0xffff_ffff)
 }

@@ -1,3 +1,5 @@
+import { checksumOf } from '../../checksum.js'
+
 const PACKET_BYTES = 188
 const [PICTURE_PID, ADDED_PID] = [0x100, 0x1f2]
 const TICKS_PER_PICTURE = 3600
@@ -15,12 +17,7 @@ const isStart = (packet: Buffer) => (packet.readUInt8(1) & 0x40) !== 0
 
 /** The checksum of MPEG-2 tables. */
 function crcOf(section: Buffer): number {
-  let crc = 0xffff_ffff
-  for (const byte of section) {
-    crc ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000_0000 ? (crc << 1) ^ 0x04c1_1db7 : crc << 1
-  }
-  return crc >>> 0
+  return checksumOf(section, 0xffff_ffff)
 }
 
 function packetOf(pid: number, counter: number, payload: Buffer): Buffer {

@@ -1,3 +1,5 @@
+import { checksumOf } from '../../checksum.js'
+
 /** Choices for a made transport stream. Everything else follows from `seed`. */
 export interface TransportForm {
   readonly seed: number
@@ -57,13 +59,8 @@ export function frameTicks(codec: 'mp2' | 'aac'): number {
 }
 
 function crcOf(section: Buffer): Buffer {
-  let crc = 0xffff_ffff
-  for (const byte of section) {
-    crc ^= byte << 24
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000_0000 ? (crc << 1) ^ 0x04c1_1db7 : crc << 1
-  }
   const sum = Buffer.alloc(4)
-  sum.writeUInt32BE(crc >>> 0)
+  sum.writeUInt32BE(checksumOf(section, 0xffff_ffff))
   return sum
 }
 
