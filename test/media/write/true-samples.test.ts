@@ -100,8 +100,9 @@ describe('samples that ffmpeg decodes as noise', () => {
       expect(changed).toEqual([expect.stringMatching(/\/data$/)])
       const [before, after] = await Promise.all([readFile(path), readFile(part)])
       const start = before.indexOf('data') + (name.endsWith('.caf') ? 16 : 8)
+      const end = before.indexOf('zzzz')
       let [most, filled] = [0, 0]
-      for (let at = start; at < before.indexOf('zzzz'); at += bytes) {
+      for (let at = start; at < end; at += bytes) {
         const value = (file: Buffer) => (order === 'LE' ? file.readIntLE(at, bytes) : file.readIntBE(at, bytes))
         most = Math.max(most, Math.abs(value(before) - 2 * value(after)))
         if (after[order === 'LE' ? at : at + 3] !== 0) filled++
@@ -133,9 +134,11 @@ describe('samples that ffmpeg decodes as noise', () => {
     for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
     expect(await changedStructures(path, part, census)).toEqual(['RIFX/WAVE/data'])
     const [before, after] = await Promise.all([readFile(path), readFile(part)])
+    let most = 0
     for (let at = before.indexOf('data') + 8; at < before.length; at += bytes) {
-      expect(Math.abs(before.readIntBE(at, bytes) - 2 * after.readIntBE(at, bytes))).toBeLessThanOrEqual(2)
+      most = Math.max(most, Math.abs(before.readIntBE(at, bytes) - 2 * after.readIntBE(at, bytes)))
     }
+    expect(most).toBeLessThanOrEqual(2)
   })
 
   it('are refused if chunks follow those of a RIFX with a long format', async () => {
