@@ -1,8 +1,10 @@
 /** Ticks of the clock of a program a second. */
 const TICKS_PER_EXTENSION = 300
 const CLOCK_AT = 6
-/** Intervals that may differ by so much if their packets come at one rate: clocks are rounded. */
+/** Neighbouring intervals that may differ by so much if their packets come at one rate: clocks are rounded. */
 const SAME_RATE = 1.02
+/** Share of neighbours with the same rate, from which packets come at one rate. A clock that jumps spoils a few of them. */
+const MOST_ARE_SAME = 0.8
 /** Fewer prove nothing. */
 const LEAST_INTERVALS = 2
 
@@ -10,9 +12,10 @@ const LEAST_INTERVALS = 2
 export class ClockRate {
   #pid: number | null = null
   #last: { readonly ticks: number; readonly number: number } | null = null
-  #intervals = 0
-  #least = Number.POSITIVE_INFINITY
-  #most = 0
+  /** In packets a tick. */
+  #lastRate: number | null = null
+  #neighbours = 0
+  #sameNeighbours = 0
 
   /** @param at sync byte of a packet with an adaptation field */
   take(pid: number, bytes: Buffer, at: number, number: number): void {
@@ -27,14 +30,16 @@ export class ClockRate {
     const jumps = ((bytes[at + 5] as number) & 0x80) !== 0
     if (!last || jumps || ticks <= last.ticks) return
     const rate = (number - last.number) / (ticks - last.ticks)
-    this.#intervals += 1
-    this.#least = Math.min(this.#least, rate)
-    this.#most = Math.max(this.#most, rate)
+    const lastRate = this.#lastRate
+    this.#lastRate = rate
+    if (lastRate === null) return
+    this.#neighbours += 1
+    if (Math.max(rate, lastRate) < Math.min(rate, lastRate) * SAME_RATE) this.#sameNeighbours += 1
   }
 
   /** True unless the clock proves that the rate varies. A file without a clock states no rate. */
   get mayBeConstant(): boolean {
     if (this.#pid === null) return false
-    return this.#intervals < LEAST_INTERVALS || this.#most < this.#least * SAME_RATE
+    return this.#neighbours + 1 < LEAST_INTERVALS || this.#sameNeighbours >= this.#neighbours * MOST_ARE_SAME
   }
 }

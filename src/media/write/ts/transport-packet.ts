@@ -59,7 +59,7 @@ export interface UnitHead {
   readonly statedBytes: number
   /** In ticks of 90 kHz, without its wraps; NaN if none is stated. */
   readonly ticks: number
-  /** It states facts that another number of bytes would make wrong. */
+  /** It states rates of bytes, or when its bytes arrive, which another number of them would make wrong. */
   readonly isRigid: boolean
 }
 
@@ -83,7 +83,7 @@ export function readUnitHead(payload: Buffer): UnitHead {
   const statedBytes = payload.readUInt16BE(4)
   if (statedBytes > 0 && statedBytes < headBytes - UNCOUNTED_BYTES) throw unknownUnit()
   const ticks = times === 0 ? Number.NaN : ticksAt(payload, LEAST_HEAD_BYTES)
-  return { headBytes, statedBytes, ticks, isRigid: hasRates || times === 3 }
+  return { headBytes, statedBytes, ticks, isRigid: hasRates }
 }
 
 function unknownUnit(): MalformedFile {

@@ -14,6 +14,30 @@ it.each([
   ['constant', [0, 9000, 18_000, 27_000], null, true],
   ['varying', [0, 9000, 22_000, 27_000], null, false],
   ['constant before and behind a jump of the clock', [0, 9000, 900_000, 909_000], 2, true],
+  [
+    'constant around a jump that no flag announces',
+    [
+      ...Array.from({ length: 20 }, (_, place) => 9000 * place),
+      ...Array.from({ length: 20 }, (_, place) => 9000 * (200 + place)),
+    ],
+    null,
+    true,
+  ],
+  [
+    'constant in two parts, each at its own rate',
+    [
+      ...Array.from({ length: 30 }, (_, place) => 9000 * place),
+      ...Array.from({ length: 30 }, (_, place) => 300_000 + 4500 * place),
+    ],
+    null,
+    true,
+  ],
+  [
+    'the same by chance, and varies elsewhere',
+    Array.from({ length: 40 }, (_, place) => 9000 * place + 1000 * (place % 4)),
+    null,
+    false,
+  ],
 ])('finds a rate that is %s', (_name, times, jump, isConstant) => {
   const rate = new ClockRate()
   for (const [place, ticks] of times.entries()) rate.take(256, clock(ticks, place === jump), 0, 100 * place)

@@ -39,6 +39,7 @@ const forms: fc.Arbitrary<TransportForm> = fc.record({
     fc.record({ bytes: fc.integer({ min: 150, max: 2500 }) }),
   ),
   statesLength: fc.boolean(),
+  statesDecoding: fc.boolean(),
   clockOnSound: fc.boolean(),
   padding: fc.boolean(),
   firstTicks: fc.constantFrom(0, 126_000, WRAP - 12_000, WRAP - 1),
@@ -172,12 +173,15 @@ it('keeps every packet of other PIDs, whatever is damaged', async () => {
     expect(censusFaults(survey.census, bytes.length)).toEqual([])
     const made = madeFrames(form.codec, form.frames + 1, numbers(form.seed + 1))
     const output = written(transportSound.layOut(parsed, wanted, [donorOf(made)]), bytes, Buffer.concat(made))
-    const end = bytes.length - (bytes.length % form.size)
+    // A first packet without its sync byte stays as leading bytes.
+    const lead = parsed.grid.first - (form.size - 188)
+    const end = bytes.length - ((bytes.length - lead) % form.size)
     const others = (packets: ReturnType<typeof readPackets>) =>
       Buffer.concat(packets.filter(({ pid }) => pid !== SOUND_PID).map((packet) => packet.bytes))
-    const before = readPackets(bytes.subarray(0, end), form.size)
-    const after = readPackets(output.subarray(0, output.length - (bytes.length - end)), form.size)
+    const before = readPackets(bytes.subarray(lead, end), form.size)
+    const after = readPackets(output.subarray(lead, output.length - (bytes.length - end)), form.size)
     expect(others(after).equals(others(before))).toBe(true)
+    expect(output.subarray(0, lead).equals(bytes.subarray(0, lead))).toBe(true)
     expect(output.subarray(output.length - (bytes.length - end)).equals(bytes.subarray(end))).toBe(true)
     expect(brokenCounters(after, SOUND_PID)).toBe(brokenCounters(before, SOUND_PID))
   })
@@ -185,7 +189,8 @@ it('keeps every packet of other PIDs, whatever is damaged', async () => {
 })
 
 const plain: TransportForm = {
-  ...{ seed: 7, codec: 'aac', size: 188, frames: 20, programs: 1, unit: { frames: 2 }, statesLength: true },
+  ...{ seed: 7, codec: 'aac', size: 188, frames: 20, programs: 1, unit: { frames: 2 } },
+  ...{ statesLength: true, statesDecoding: false },
   ...{ clockOnSound: false, padding: false, firstTicks: 90_000, cutStart: 0, cutEnd: 0 },
 }
 
@@ -235,6 +240,11 @@ it.each([
 ] as const)('leaves %s to the next writer', async (_name, more, reason) => {
   const form = { ...plain, ...more }
   expect(await reasonFor(form, madeTransport(form).bytes)).toBe(reason)
+})
+
+it('takes units that state when they are decoded', async () => {
+  const form = { ...plain, statesDecoding: true }
+  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
 })
 
 it('keeps true descriptors, and leaves a track with others to the next writer', async () => {

@@ -11,6 +11,8 @@ export interface TransportForm {
   /** Whole frames in a unit, or units that are cut after so many bytes of sound. */
   readonly unit: { readonly frames: number } | { readonly bytes: number }
   readonly statesLength: boolean
+  /** Units state when they are decoded beside when they are played. */
+  readonly statesDecoding: boolean
   /** Clock on the packets of the sound instead of the picture. */
   readonly clockOnSound: boolean
   readonly padding: boolean
@@ -134,10 +136,11 @@ class Packets {
   }
 }
 
-function timeBytes(ticks: number): readonly number[] {
+/** @param mark the bits that tell times of playing and of decoding apart */
+function timeBytes(ticks: number, mark: number): readonly number[] {
   const time = ((ticks % WRAP) + WRAP) % WRAP
   const [high, middle, low] = [Math.floor(time / 2 ** 30), Math.floor(time / 2 ** 15) % 2 ** 15, time % 2 ** 15]
-  return [0x21 | (high << 1), ...wide((middle << 1) | 1), ...wide((low << 1) | 1)]
+  return [(mark << 4) | 1 | (high << 1), ...wide((middle << 1) | 1), ...wide((low << 1) | 1)]
 }
 
 /** Units of a sound with the times of the first frame that begins in each. */
@@ -146,10 +149,11 @@ function unitsOf(form: TransportForm, frames: readonly Buffer[], next: (below: n
   const add = (sound: Buffer, firstFrame: number | null) => {
     const ticks = firstFrame === null ? null : Math.round(form.firstTicks + firstFrame * frameTicks(form.codec))
     const spare = next(4)
-    const times = ticks === null ? [] : timeBytes(ticks)
+    const both = (at: number) => [...timeBytes(at, 3), ...timeBytes(at, 1)]
+    const times = ticks === null ? [] : form.statesDecoding ? both(ticks) : timeBytes(ticks, 2)
     const head = [
       0x84,
-      ticks === null ? 0 : 0x80,
+      ticks === null ? 0 : form.statesDecoding ? 0xc0 : 0x80,
       times.length + spare,
       ...times,
       ...Array.from({ length: spare }, () => 0xff),
