@@ -24,7 +24,8 @@ export function firstFrameOf({ units, frames }: Sound, unit: number): number {
 
 /**
  * Divides new frames among the units of a track. If all have the sizes of the old ones, each unit keeps its bytes, even if
- * a frame lies in two units. Else each gets as many whole frames as began in it.
+ * a frame lies in two units. Else each gets the frames that began in it; one in which none began gets a part of the frame
+ * before it.
  */
 export function unitShares(sound: Sound, made: MadeFrames): (unit: number) => UnitShare {
   const { units, frames } = sound
@@ -38,8 +39,21 @@ export function unitShares(sound: Sound, made: MadeFrames): (unit: number) => Un
       return { leadBytes, from: placeOf(start), to: placeOf(next) }
     }
   }
-  const startOf = (unit: number) => made.startOf(Math.min(made.count, firstFrameOf(sound, unit)))
-  return (unit) => ({ leadBytes: 0, from: startOf(unit), to: startOf(unit + 1) })
+  return (unit) => ({ leadBytes: 0, from: shareStart(sound, made, unit), to: shareStart(sound, made, unit + 1) })
+}
+
+/** First new byte of a unit; for the number of units, the one behind the last. */
+function shareStart(sound: Sound, made: MadeFrames, unit: number): number {
+  const { count } = sound.units
+  const frameOf = (each: number) => firstFrameOf(sound, each)
+  const frame = frameOf(unit)
+  const end = made.startOf(Math.min(made.count, frame))
+  if (unit === count || frame === 0 || frame < frameOf(unit + 1)) return end
+  // Units in a row in which no frame begins share the last frame before them with the unit in which it begins.
+  const first = firstAtLeast(count, frameOf, frame)
+  const next = firstAtLeast(count + 1, frameOf, frame + 1) - 1
+  const start = made.startOf(Math.min(made.count, frame - 1))
+  return start + Math.floor(((end - start) * (unit - first + 1)) / (next - first + 1))
 }
 
 /** True if new frames have the sizes of the old ones, as far as they reach. */
