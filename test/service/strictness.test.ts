@@ -125,6 +125,15 @@ describe('a request that is valid', () => {
     ] as const)
       expect(await client.register(id)).toMatchObject({ client_file_id: id, file_name: name })
   })
+
+  it('may name its file by very many slashes without holding up the service', async () => {
+    const client = await apiClient(await withService())
+    expect(await client.register(`${'/'.repeat(900_000)}x`)).toMatchObject({ file_name: 'x' })
+    expect(await client.register(`${'a/'.repeat(400_000)}b.wav${'\\/'.repeat(50_000)}`)).toMatchObject({
+      file_name: 'b',
+    })
+    expect(await client.register(`${'.'.repeat(900_000)}/`)).toMatchObject({ file_name: '.'.repeat(900_000) })
+  })
 })
 
 describe('the open pages', () => {

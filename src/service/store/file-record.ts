@@ -48,8 +48,18 @@ export function notFoundEntry(id: string): FileProcessingStatus {
 
 /** The name of the client's id without folders and last extension: `a/b.final.mov` is `b.final`, `.env` stays. */
 export function fileNameOf(clientFileId: string): string {
-  const baseName = clientFileId.replace(/[/\\]+$/, '').replace(/^.*[/\\]/s, '')
-  return baseName.replace(/(?<=.)\.[^.]+$/s, '')
+  // One look at each character: a pattern that ends with "$" would look at a row of slashes again from each of them.
+  let end = clientFileId.length
+  while (isSeparator(clientFileId[end - 1])) end -= 1
+  let start = end
+  while (start > 0 && !isSeparator(clientFileId[start - 1])) start -= 1
+  const baseName = clientFileId.slice(start, end)
+  const dot = baseName.lastIndexOf('.')
+  return dot > 0 && dot < baseName.length - 1 ? baseName.slice(0, dot) : baseName
+}
+
+function isSeparator(character: string | undefined): boolean {
+  return character === '/' || character === '\\'
 }
 
 function processingState(state: FileState): FileProcessingStatus['status'] {
