@@ -65,6 +65,25 @@ describe('a request that is not valid', () => {
     }
   })
 
+  it('is answered shortly, however many names it has and however long they are', async () => {
+    const service = await withService()
+    const client = await apiClient(service)
+    const keys = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key${index}`, 1]))
+    for (const more of [keys, { ['k'.repeat(900_000)]: 1 }]) {
+      const answer = await client.post('getFilesStatus', { fileIds: ['a'], ...more })
+      const { message } = validationErrorResponseSchema.parse(await answer.json())
+      expect(message).toMatch(/^body\/ Unrecognized keys?: "k.*…$/)
+      expect(message).toHaveLength(500)
+    }
+    const name = 'n'.repeat(30_000)
+    const token = await fetch(`${service.authUrl}/${service.tenantId}/oauth2/v2.0/token`, {
+      method: 'POST',
+      body: new URLSearchParams(`${name}=1&${name}=2`),
+    })
+    const { error, error_description } = (await token.json()) as Record<string, string>
+    expect([token.status, error, error_description?.length]).toEqual([400, 'invalid_request', 500])
+  })
+
   it('is answered likewise for another content type, a path that cannot be decoded and bytes that are no HTTP', async () => {
     const service = await withService()
     const client = await apiClient(service)

@@ -23,9 +23,17 @@ const REASONS = {
   503: 'Service Unavailable',
 }
 
+/** Longest message that repeats text of a request. A request may contain very many unknown keys, or a very long one. */
+const MAX_MESSAGE_CHARS = 500
+
+/** Cuts a message that repeats text of a request. */
+export function shortMessage(message: string): string {
+  return message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS - 1)}…` : message
+}
+
 /** The body of a 400. */
 export function validationError(message: string): ValidationErrorResponse {
-  return { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message }
+  return { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'Bad Request', message: shortMessage(message) }
 }
 
 /** The body of every other error. */

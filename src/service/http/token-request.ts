@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceIdentity } from '../store/service-store.js'
+import { shortMessage } from './answers.js'
 
 /** An error in the shape of OAuth 2.0 (RFC 6749, 5.2). */
 export interface TokenRefusal {
@@ -23,7 +24,7 @@ export function refuse(reply: FastifyReply, { status, error, description }: Toke
 
 /** A request that is not what the interface specifies. */
 export function invalidRequest(description: string): TokenRefusal {
-  return { status: 400, error: 'invalid_request', description }
+  return { status: 400, error: 'invalid_request', description: shortMessage(description) }
 }
 
 /** Reads a request of the client credentials grant. */
