@@ -133,6 +133,15 @@ describe('an upload link', () => {
     expect(await asked(link, 1000)).toBe(409)
   })
 
+  it('consents to no upload of HTTP/1.0, whose client would take the consent for the response', async () => {
+    const client = await apiClient(await withService({ serveOnly: true }))
+    const { pathname, search, hostname, port } = new URL((await client.register('a.wav')).file_upload_link)
+    const head = ['x-ms-blob-type: BlockBlob', 'Expect: 100-continue', 'Content-Length: 1']
+    const socket = connect(Number(port), hostname)
+    socket.write([`PUT ${pathname}${search} HTTP/1.0`, ...head, '', 'a'].join('\r\n'))
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 201 /)
+  })
+
   it('is no upload when it breaks off, and may be tried again', async () => {
     const client = await apiClient(await withService())
     const { file_id, file_upload_link: link } = await client.register('a.wav')

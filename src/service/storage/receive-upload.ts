@@ -82,7 +82,8 @@ export async function receiveUpload(
  * The request outlives a fault of the disk, so that the client can read the response.
  */
 async function* bytesOf(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Buffer> {
-  if (request.headers.expect !== undefined) response.writeContinue()
+  // A client of HTTP/1.0 would take the consent for the response (RFC 9110, 10.1.1).
+  if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue()
   yield* request.iterator({ destroyOnReturn: false })
 }
 
