@@ -152,7 +152,7 @@ export const ERROR_CODES = {
   ERR_ORDER_WITHOUT_OUTPUT: ['UsageError', 'A queued web address has no output.', 'Name an "output".'],
   ERR_OUTPUT_BUSY: ['TransientError', 'Another process is making this output with other settings.', 'Wait until it ends, or choose another --output.'],
   ERR_OUTPUT_CHANGED: ['VerificationError', '`voxmux verify` found other bytes than those that were published.', 'Restore the file from a copy, or regenerate the input again.'],
-  ERR_OUTPUT_EXISTS: ['UsageError', 'Another file has the path of the output.', 'Choose another --output, or replace it with --force.'],
+  ERR_OUTPUT_EXISTS: ['UsageError', 'Another file has the path of the output, or of a file beside it.', 'Choose another --output, or replace it with --force.'],
   ERR_OUTPUT_FOLDER: ['UsageError', 'The folder of the output does not exist.', 'Correct --output, or create the folder.'],
   ERR_OUTPUT_FOR_SEVERAL: ['UsageError', 'Several inputs have one file as output.', 'Name a folder with a slash at its end.'],
   ERR_OUTPUT_IS_INPUT: ['UsageError', 'The output would replace the input.', 'Choose another --output.'],

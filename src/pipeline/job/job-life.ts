@@ -5,6 +5,7 @@ import type { HeldJob, Job } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
 import { INPUT_GONE_CODES } from '../input-guard.js'
 import { type ExistingOutput, wasPublishedBy } from '../output/existing-output.js'
+import { requireFreeNames } from '../output/files-beside.js'
 import { type Receipt, readReceipt } from '../output/receipt.js'
 import { takeOutput } from '../output/take-output.js'
 import { clearStale } from '../output/work-folder.js'
@@ -120,8 +121,9 @@ export async function runJobLife(
       await bench.requireSamePlace()
       const made = await obtained.assemble()
       const isOurs = existing.kind === 'replaceable'
-      // The service may have taken hours, and a person may have edited the output that is replaced.
+      // The service may have taken hours, and a person may have put files there, or edited the output that is replaced.
       if (isOurs) await planned.existing(job, signal)
+      if (!planned.replaces) await requireFreeNames(output, namesOf(made.receipt))
       const replace = planned.replaces || isOurs
       finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(
         (receipt) => ({ status: 'done' as const, output, receipt }),
@@ -161,6 +163,11 @@ async function end(held: HeldJob, finished: FinishedJob, reporter: JobReporter):
   const isOwn = finished.status === 'done' || held.job.publishedSha256 !== null
   await held.complete({ status: isOwn ? 'done' : 'skipped', receipt })
   return finished
+}
+
+/** The files beside an output that its receipt names. */
+function namesOf({ report, credentials }: Receipt) {
+  return { report: report !== null, sidecar: credentials?.carrier === 'sidecar' }
 }
 
 /** Another attempt at this job took the name, perhaps one that froze between its lease check and the link. */

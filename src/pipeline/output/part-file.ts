@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { UsageError } from '../../core/errors.js'
+import { systemCode, UsageError } from '../../core/errors.js'
 import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
 import { DAY_MS } from '../../core/time.js'
 import { inodeShortage, noSpace } from './free-space.js'
@@ -73,7 +73,8 @@ export async function requireWritableFolder(folder: string): Promise<void> {
     await access(folder, constants.W_OK | constants.X_OK)
     await tryWriting(folder)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOSPC') throw noSpace(folder, cause, await inodeShortage(folder))
+    const code = systemCode(cause)
+    if (code === 'ENOSPC' || code === 'EDQUOT') throw noSpace(folder, cause, await inodeShortage(folder))
     throw unwritable(folder, cause)
   }
 }

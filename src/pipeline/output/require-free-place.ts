@@ -4,6 +4,7 @@ import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import { type ExistingOutput, existingOutput } from './existing-output.js'
+import { filesBeside, requireFreeNames } from './files-beside.js'
 import { requireWritablePlace } from './part-file.js'
 import { readReceipt } from './receipt.js'
 
@@ -30,6 +31,8 @@ export async function requireFreePlace(
     recipeHash: recipeHash(settings, receipt?.service.identity ?? ''),
   }
   const existing = await existingOutput({ ...wanted, supersede, signal }, null, NO_JOBS)
-  if (existing.kind !== 'done') await requireWritablePlace(dirname(output))
+  if (existing.kind === 'done') return existing
+  if (!settings.force) await requireFreeNames(output, filesBeside(settings))
+  await requireWritablePlace(dirname(output))
   return existing
 }

@@ -3,6 +3,7 @@ import type { QcStandardName } from '../../config/preset-schema.js'
 import { probe } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { certify } from '../output/certify.js'
+import { requireFreeNames } from '../output/files-beside.js'
 import { receiptPartPath, reportPartPath } from '../output/part-file.js'
 import { type Receipt, readReceipt, regeneratedStreams, writeReceipt } from '../output/receipt.js'
 import { makeWorkFolder } from '../output/work-folder.js'
@@ -40,6 +41,7 @@ export async function reportLate(
   const { standard, fault } = receipt.certificate ?? {}
   const isCertified = qc === null || (standard === qc && fault === null)
   if (page !== '' && isCertified && (isCompared || !compares)) return receipt
+  await requireFreeNames(output, { report: true, sidecar: false })
   const part = reportPartPath(output, jobId)
   const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)
   try {

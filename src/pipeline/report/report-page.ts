@@ -3,6 +3,7 @@ import { formatTime } from '../../core/time.js'
 import { playerScript, playerStyle } from '../../pages/inline-player.js'
 import { changeWords } from '../output/change-words.js'
 import { faultWords } from '../output/fault-words.js'
+import { REPORT_MARK } from '../output/files-beside.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import { certificateSection } from './certificate-section.js'
 import type { Comparison } from './comparison.js'
@@ -60,7 +61,7 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <title>${name}: ${comparisons.length > 0 ? 'before and after' : 'certificate'}</title>
 <style>${REPORT_STYLE}${comparisons.length > 0 ? playerStyle() : ''}</style></head><body>
 <header><h1>${name}</h1>
-<p class="quiet">From <code>${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
+${REPORT_MARK}${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
 ${certificateSection(receipt)}
 ${comparisons.length > 0 ? listening(comparisons) : ''}

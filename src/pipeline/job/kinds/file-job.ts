@@ -6,6 +6,7 @@ import type { PipelineContext } from '../../context.js'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../../file-identity.js'
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
+import { filesBeside, requireFreeNames } from '../../output/files-beside.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { recipeHash } from '../../plan/job-settings.js'
 import { type JobPlan, type PlanRequest, planJob, planMedia } from '../../plan/plan-job.js'
@@ -76,6 +77,7 @@ export async function plannedFile(
         sizeBytes: plan.media.sizeBytes,
         container: plan.mux.container,
       })
+      if (!settings.force) await requireFreeNames(output, filesBeside(settings))
       await requireWritableFolder(dirname(output))
       rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
       await rehearsal

@@ -10,6 +10,7 @@ import type { PipelineContext } from '../../context.js'
 import { fileSha256, valueSha256 } from '../../file-identity.js'
 import { bareReceipt } from '../../output/bare-receipt.js'
 import { type ExistingOutput, isTakenName, requireFilePlace, wasPublishedBy } from '../../output/existing-output.js'
+import { requireFreeNames } from '../../output/files-beside.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { outputExists } from '../../output/publish.js'
@@ -72,7 +73,12 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
       if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt: receiptPath(output) }
       throw outputExists(output)
     },
-    requireStartable: () => requireWritableFolder(dirname(output)),
+    async requireStartable() {
+      // Only a certificate has a report, and nothing is signed: the input is not here.
+      const names = { report: settings.recipe.qc !== null, sidecar: false }
+      if (!settings.force) await requireFreeNames(output, names)
+      await requireWritableFolder(dirname(output))
+    },
     async obtain(attempt) {
       const { bench, signal, waitUntilMs, onProgress } = attempt
       const fetched = join(bench.workFolder, `answer${extname(address.pathname)}`)
