@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { TransientError, UsageError } from '../core/errors.js'
+import { systemCode, TransientError, UsageError } from '../core/errors.js'
 import { makeProcessFolder } from '../core/process-folder.js'
 import type { CommandContext } from './command.js'
 
@@ -61,7 +61,7 @@ export async function openPipes(
     const deliver = async () => {
       if (!toStdout) return
       await pipeline(createReadStream(made), process.stdout, { end: false, signal }).catch((cause: unknown) => {
-        const { code } = cause as NodeJS.ErrnoException
+        const code = systemCode(cause)
         if (code === 'EPIPE') throw readerGone(cause)
         throw code === 'ENOSPC' || code === 'EDQUOT' ? stdoutFull(cause) : cause
       })

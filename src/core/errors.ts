@@ -165,14 +165,27 @@ export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'ca
 export const OTHER_DISK =
   'Or use another disk: for outputs with --output, for temporary files with TMPDIR. Move a state folder, and name its new place in VOXMUX_STATE_DIR.'
 
+/** Numbers for which Node.js has no name: those of Linux and of macOS. */
+const UNNAMED: Readonly<Record<number, string>> = { 116: 'ESTALE', 122: 'EDQUOT', 69: 'EDQUOT', 70: 'ESTALE' }
+
+/**
+ * The code of a system's error. Node.js calls a full quota `Unknown system error -122`, and a share whose server has
+ * started again `Unknown system error -116`.
+ */
+export function systemCode(thrown: unknown): string | undefined {
+  const { code, errno } = thrown as NodeJS.ErrnoException
+  const isUnnamed = typeof code === 'string' && code.startsWith('Unknown system error')
+  return (isUnnamed && UNNAMED[Math.abs(errno ?? 0)]) || code
+}
+
 /** Converts file system errors that a user can fix. */
 function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
   if (!(thrown instanceof Error)) return undefined
-  const { code, path } = thrown as NodeJS.ErrnoException
+  const { path } = thrown as NodeJS.ErrnoException
   const where = path ?? input ?? 'the file'
   // A full disk is never that of the input, which is only read.
   const written = path ?? 'a file of this job'
-  switch (code) {
+  switch (systemCode(thrown)) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new TransientError('ERR_DISK_FULL', `No space left while writing ${written}.`, {

@@ -1,3 +1,5 @@
+import { constants } from 'node:os'
+import { getSystemErrorName } from 'node:util'
 import { expect, it } from 'vitest'
 import {
   AccessError,
@@ -67,6 +69,17 @@ it.each<[string, string, ExitCode]>([
 ])('turns a system fault %s into %s', (system, code, exitCode) => {
   const thrown = Object.assign(new Error('as thrown'), { code: system, path: '/p' })
   expect(toVoxmuxError(thrown, '/in')).toMatchObject({ code, exitCode, cause: thrown, input: '/in' })
+})
+
+it.skipIf(process.platform !== 'linux').each<[keyof typeof constants.errno, string]>([
+  ['EDQUOT', 'ERR_DISK_FULL'],
+  ['ESTALE', 'ERR_STORAGE_AWAY'],
+])('knows %s, for which Node.js has no name, and lets the job run again', (name, code) => {
+  const errno = -constants.errno[name]
+  const system = getSystemErrorName(errno)
+  expect(system).toMatch(/^Unknown system error -1\d\d$/)
+  const thrown = Object.assign(new Error(`${system}: ${system}, write`), { code: system, errno, path: '/p' })
+  expect(toVoxmuxError(thrown, '/in')).toMatchObject({ code, exitCode: 4, cause: thrown, input: '/in' })
 })
 
 it('lets its own errors be and survives anything thrown', () => {

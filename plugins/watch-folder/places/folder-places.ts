@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
+import { systemCode } from '../../../src/core/errors.js'
 import { withDeadline } from '../../../src/core/waiting.js'
 import type { SeenMounts } from '../intake/seen-files.js'
 import type { Aftercare } from '../watched-folder.js'
@@ -82,7 +83,8 @@ async function misnamed(path: string): Promise<string | null> {
   return `${path} does not exist, but ${dirname(path)} does: correct the path, create the folder, or mount its share.`
 }
 
-function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): string {
+function reasonOf(path: string, fault: NodeJS.ErrnoException): string {
+  const code = systemCode(fault)
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -98,7 +100,7 @@ function reasonOf(path: string, { code, message }: NodeJS.ErrnoException): strin
     case 'EIO':
       return `${path} is on a share that does not respond (${code}).`
     default:
-      return `${path} cannot be read: ${message}.`
+      return `${path} cannot be read: ${fault.message}.`
   }
 }
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { UsageError } from '../../../src/core/errors.js'
+import { systemCode, UsageError } from '../../../src/core/errors.js'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { withDeadline } from '../../../src/core/waiting.js'
 import type { Aftercare, WatchedFolder } from '../watched-folder.js'
@@ -87,9 +87,10 @@ async function make(folder: Aftercare, place: string): Promise<void> {
   try {
     await makeDurableFolder(place)
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
+    const { message } = cause as NodeJS.ErrnoException
+    const code = systemCode(cause)
     // A folder that is not writable now may be repaired while the daemon runs. Its jobs wait for that.
-    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC') return
+    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC' || code === 'EDQUOT') return
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, or lies below one' : message
     throw wrongFolder(folder, `${place} cannot be a folder (${why})`, cause)
   }

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { systemCode } from '../../core/errors.js'
 
 /** Codes of a reader that ended early, as `head -1` does. */
 const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET'])
@@ -13,8 +14,9 @@ export function firstFault(stream: Writable): () => NodeJS.ErrnoException | unde
 }
 
 /** The line for people about a fault of stdout. */
-export function stdoutFaultLine({ code, message }: NodeJS.ErrnoException): string {
+export function stdoutFaultLine(fault: NodeJS.ErrnoException): string {
+  const code = systemCode(fault)
   const isFull = code === 'ENOSPC' || code === 'EDQUOT'
-  const why = isFull ? 'its disk has no space left. Free some space' : `of a fault (${message}). Check its place`
+  const why = isFull ? 'its disk has no space left. Free some space' : `of a fault (${fault.message}). Check its place`
   return `voxmux: The output on stdout is incomplete, because ${why}, then run the same command again.`
 }
