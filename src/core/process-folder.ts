@@ -27,10 +27,15 @@ export async function processFolders(parent: string, prefix: string): Promise<re
     if (host === undefined) continue
     const path = join(parent, name)
     const isLeft = host === hostname() ? !isAlive(Number(pid)) : await isOld(path)
-    if (isLeft) await rm(path, { recursive: true, force: true })
-    else living.push(path)
+    if (!isLeft) living.push(path)
+    // A folder of another user stays, because no job may fail for it.
+    else await rm(path, { recursive: true, force: true }).catch(ignoreForeign)
   }
   return living
+}
+
+function ignoreForeign(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPERM' && error.code !== 'EACCES') throw error
 }
 
 /** A process of another user also counts. */

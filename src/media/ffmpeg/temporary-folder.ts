@@ -1,14 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { makeProcessFolder } from '../../core/process-folder.js'
 
 /**
  * Makes a folder among the temporary files of the system. It is removed, with what it holds, at the end of the block that
- * made it with `await using`.
+ * made it with `await using`. A killed process cannot do that, so the next one with this prefix does.
  *
  * @param prefix of its name
  */
 export async function temporaryFolder(prefix: string) {
-  const path = await mkdtemp(join(tmpdir(), prefix))
+  const path = await makeProcessFolder(tmpdir(), prefix)
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 
 const FILE = 'tools.json'
 /** Old entries leave first. A machine has a few tools and a few dozen settings of encoders. */
 const MOST_ENTRIES = 200
+/** Age of a half-written file whose writer is gone. */
+const LEFT_MS = 60_000
 
 const memorySchema = z.record(z.string(), z.unknown())
 
@@ -75,5 +77,14 @@ async function writeMemory(kept: string, key: string, fact: unknown): Promise<vo
     await rename(part, join(kept, FILE))
   } finally {
     await rm(part, { force: true })
+  }
+  await clearLeft(kept)
+}
+
+/** Removes what killed processes left. One that writes takes no minute. */
+async function clearLeft(kept: string): Promise<void> {
+  for (const name of await readdir(kept)) {
+    const path = join(kept, name)
+    if (name.startsWith(`${FILE}.`) && Date.now() - (await stat(path)).mtimeMs > LEFT_MS) await rm(path, { force: true })
   }
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { findFfprobe, forgetBinaries } from '../../../src/media/ffmpeg/binaries.js'
 import { keepToolFactsIn } from '../../../src/media/ffmpeg/tool-memory.js'
@@ -54,6 +54,15 @@ describe.skipIf(process.platform === 'win32')('what is known of the tools (not o
     expect((await inNewProcess()).version).toBe('7.1')
     expect((await inNewProcess()).version).toBe('7.1')
     expect(await starts()).toBe(3)
+  })
+
+  it('removes what a killed process left beside the memory, and not what another process is writing', async () => {
+    const [left, others] = [folder.file('tools.json.left'), folder.file('tools.json.others')]
+    for (const path of [left, others]) await writeFile(path, '{')
+    await utimes(left, 1, 1)
+    await tool('8.0')
+    await inNewProcess()
+    expect((await readdir(folder.path)).filter((name) => name.startsWith('tools.json.'))).toEqual(['tools.json.others'])
   })
 
   it('does not hide a tool that stopped working', async () => {
