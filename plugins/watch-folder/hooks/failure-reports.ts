@@ -62,6 +62,7 @@ export class FailureReports {
 
   /** @returns its path @throws {UsageError} `ERR_WATCH_FOLDER` if a link below the folder leads out of it */
   async write(path: string, { error, ...facts }: FailureReport): Promise<string> {
+    const [plain, own] = this.#places(path)
     const target = await this.pathOf(path)
     await requireInside(this.#folder, dirname(target))
     await makeDurableFolder(dirname(target))
@@ -70,6 +71,8 @@ export class FailureReports {
     const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error }, null, 2)
     await writeFile(part, `${text}\n`, { flush: true })
     await rename(part, target)
+    // An earlier one has a hash if the name was taken then.
+    if (target === plain) await rm(own, { force: true })
     await syncFolder(dirname(target))
     return target
   }

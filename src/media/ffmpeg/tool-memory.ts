@@ -85,6 +85,7 @@ async function writeMemory(kept: string, key: string, fact: unknown): Promise<vo
 async function clearLeft(kept: string): Promise<void> {
   for (const name of await readdir(kept)) {
     const path = join(kept, name)
-    if (name.startsWith(`${FILE}.`) && Date.now() - (await stat(path)).mtimeMs > LEFT_MS) await rm(path, { force: true })
+    if (name.startsWith(`${FILE}.`) && Date.now() - (await stat(path)).mtimeMs > LEFT_MS)
+      await rm(path, { force: true })
   }
 }

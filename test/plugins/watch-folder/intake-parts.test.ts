@@ -162,6 +162,9 @@ describe('FailureReports', () => {
     expect(await sources()).toEqual([sourceIn(one), sourceIn(two)])
     await of(one).remove('a.mov')
     expect(await sources()).toEqual([sourceIn(two)])
+    // Its name is free now. One file has one report.
+    await of(two).write('a.mov', { ...report, source: sourceIn(two), job: '02J' })
+    expect(await sources()).toEqual([sourceIn(two)])
     await of(two).remove('a.mov')
     expect(await sources()).toEqual([])
   })
