@@ -15,6 +15,7 @@ import { PackageFolder } from './package-folder.js'
 import { programmeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
 import { requireReplaceable } from './require-replaceable.js'
+import { requireSpace } from './require-space.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
 import { soundBytes } from './sound-run.js'
@@ -64,8 +65,8 @@ export interface HlsResult {
  *
  * @param masterPath the master playlist
  * @param outFolder folder of the new package: one that is not there yet, or an empty one
- * @throws UsageError ERR_INPUT_MISSING, ERR_OUTPUT_EXISTS; PrecheckError ERR_HLS_…; JobFailedError ERR_INPUT_CHANGED; and
- *   what the regeneration throws
+ * @throws UsageError ERR_INPUT_MISSING, ERR_OUTPUT_EXISTS; PrecheckError ERR_HLS_…; TransientError ERR_DISK_FULL;
+ *   JobFailedError ERR_INPUT_CHANGED; and what the regeneration throws
  */
 export async function regenerateHls(
   masterPath: string,
@@ -85,8 +86,10 @@ export async function regenerateHls(
     const newSound = addTrack ? join(target, ADDED_FOLDER) : target
     const renditions = addTrack ? renditionsToAdd(source) : source.renditions
     await requireReplaceable(source, folder, workFolder, signal)
+    const programmes = await programmesOf(renditions, folder)
+    await requireSpace(source, folder, dirname(out), programmes)
     const rewritten: RewrittenRendition[] = []
-    for (const programme of await programmesOf(renditions, folder)) {
+    for (const programme of programmes) {
       const voiceOf = programmeVoices(regenerate, signal)
       for (const [place, rendition] of programme.entries()) {
         const work = join(workFolder, String(place))

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { copyFile, cp, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -87,6 +87,7 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
     },
   ],
   // Of what comes second, nothing may be found when the first is paid for.
+  ['no space for the pictures', 'ERR_DISK_FULL', (root) => truncateSync(join(root, 'large/part000.m4s'), 2 ** 43)],
   ['a segment of the other language that is cut off', 'ERR_HLS_SEGMENT', cutOff('deu/part001.m4s')],
   [
     'a segment of pictures that is missing',
