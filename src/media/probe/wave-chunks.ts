@@ -24,6 +24,9 @@ const NOT_COPIED = new Set([
 const MAX_CHUNK_BYTES = 16 * 1024 * 1024
 const MAX_RIFF_BYTES = 0xffff_ff00
 
+/** A chunk may have no content: a file of nothing else would fill the memory. */
+const MOST_CHUNKS = 500_000
+
 interface WaveChunk {
   readonly id: string
   readonly at: number
@@ -62,13 +65,13 @@ export async function copyWaveChunks(
   return wanted.map(({ id }) => id)
 }
 
-/** Lists the chunks of a RIFF, RF64 or BW64 file from their headers. @param order of the bytes of a size; `BE` in a RIFX */
+/** Lists the first chunks of a RIFF, RF64 or BW64 file from their headers. @param order of the bytes of a size; `BE` in a RIFX */
 export async function waveChunks(file: FileHandle, order: 'LE' | 'BE' = 'LE'): Promise<readonly WaveChunk[]> {
   const { size: fileSize } = await file.stat()
   const chunks: WaveChunk[] = []
   let longData = 0
   const read = nearReader(file)
-  for (let at = 12; at + 8 <= fileSize; ) {
+  for (let at = 12; at + 8 <= fileSize && chunks.length < MOST_CHUNKS; ) {
     const head = await read(at, 24)
     if (head.length < 8) break
     const id = head.toString('latin1', 0, 4)

@@ -1,6 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { open, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
+import { waveChunks } from '../../../src/media/probe/wave-chunks.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { writingFacts } from '../../../src/media/write/writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
@@ -46,6 +47,27 @@ it.each([
   const { writer, declined } = await planned(`${what.replaceAll(' ', '-')}.m4a`, ['-c:a', 'aac'], end)
   expect(writer).toBe('remux')
   expect(declined).toContainEqual(expect.objectContaining({ writer: 'iso-bmff' }))
+})
+
+it.each([
+  ['before its frames', 10_001, true],
+  ['behind its frames', 10_001, false],
+])('leaves an MP3 to ffmpeg that has very many tags without content %s', async (where, tags, isBefore) => {
+  const [plain, path] = [folder.file('plain.mp3'), folder.file(`${where.replaceAll(' ', '-')}.mp3`)]
+  await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'libmp3lame', '-id3v2_version', '0', plain)
+  const tag = Buffer.from(isBefore ? 'ID3\x04\0\0\0\0\0\0' : `TAG${'\0'.repeat(125)}`, 'latin1')
+  const [frames, row] = [await readFile(plain), Buffer.alloc(tags * tag.length, tag)]
+  await writeFile(path, Buffer.concat(isBefore ? [row, frames] : [frames, row]))
+  const { writer, declined } = writingFacts(await planOutput(await probe(path), { replaced: [0] }))
+  expect(writer).toBe('remux')
+  expect(declined).toContainEqual({ writer: 'frames', reason: 'it has more than 10000 tags in a row' })
+})
+
+it('lists no more chunks of a WAV than a file can have', async () => {
+  const path = folder.file('chunks.wav')
+  await writeFile(path, Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE'), Buffer.alloc(8 * 600_000, 'junk\0\0\0\0')]))
+  await using file = await open(path, 'r')
+  expect(await waveChunks(file)).toHaveLength(500_000)
 })
 
 it('reads the samples once, however many checksums of them a WAV has', async () => {

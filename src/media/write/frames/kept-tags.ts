@@ -22,15 +22,19 @@ async function keepAll(
   parsed: string,
   keep: (tag: Buffer, start: number) => KeptTag,
 ): Promise<KeptTag> {
-  const parts = await Promise.all(
-    structures.map(async ({ path, start, length }): Promise<KeptTag> => {
-      if (path === parsed) return keep(await readAt(file, start, length), start)
-      return { entries: [kept(path, start, length)], pieces: [{ kind: 'input', start, length }], levels: [] }
-    }),
-  )
+  const parts: KeptTag[] = []
+  // One at a time: a tag may have 256 MB.
+  for (const { path, start, length } of structures) {
+    const isRead = path === parsed
+    parts.push(isRead ? keep(await readAt(file, start, length), start) : unread(path, start, length))
+  }
   return {
     entries: parts.flatMap(({ entries }) => entries),
     pieces: parts.flatMap(({ pieces }) => pieces),
     levels: parts.flatMap(({ levels }) => levels),
   }
+}
+
+function unread(path: string, start: number, length: number): KeptTag {
+  return { entries: [kept(path, start, length)], pieces: [{ kind: 'input', start, length }], levels: [] }
 }

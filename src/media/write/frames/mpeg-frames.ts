@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
-import type { Structure } from '../structure/structure.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
+import { MAX_STRUCTURES, type Structure } from '../structure/structure.js'
 
 /** The range from the first frame to the end of the last. */
 export interface FrameRange {
@@ -21,7 +22,7 @@ const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 3
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000, 0]
 
-/** Finds the start and end of the frames of MPEG layer III or ADTS among other bytes; undefined without any. */
+/** Finds the start and end of the frames of MPEG layer III or ADTS among other bytes; undefined without any. @throws {MalformedFile} */
 export async function mpegFrames(
   file: FileHandle,
   range: FrameRange,
@@ -52,6 +53,8 @@ export async function mpegFrames(
     }
     const tagLength = id3Length(window.subarray(at - windowStart), 'ID3') ?? 0
     if (first !== undefined && tagLength > 0 && at + tagLength <= range.end) {
+      if (tags.length >= MAX_STRUCTURES)
+        throw new MalformedFile(`very many tags stand between its frames at byte ${at}`)
       tags.push({ path: 'ID3v2 between the frames', start: at, length: tagLength })
       at += tagLength
     } else at += 1

@@ -1,12 +1,18 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { nearReader } from '../../probe/near-reader.js'
 import type { Structure } from '../structure/structure.js'
+
+/** A tag may have no content: a file of nothing else would fill the memory. No program writes more than a few. */
+const MOST_TAGS = 10_000
 
 /**
  * Finds the tags around the audio of an MP3, AAC, AC-3 or FLAC file. These are ID3v2 at the start, and ID3v1, APE,
  * Lyrics3 and ID3v2.4 at the end. They have no gaps between them, and are in file order.
+ *
+ * @throws {MalformedFile} if there are too many
  */
 export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   const head: Structure[] = []
@@ -16,6 +22,7 @@ export async function tagBlocks(file: FileHandle, sizeBytes: number) {
     const length = id3Length(await read(soundStart, 10), 'ID3')
     if (length === null || soundStart + length > sizeBytes) break
     head.push({ path: 'ID3v2', start: soundStart, length })
+    requireFew(head)
     soundStart += length
   }
   const tail: Structure[] = []
@@ -23,10 +30,15 @@ export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   for (;;) {
     const block = await lastBlock(file, soundEnd)
     if (!block || block.start < soundStart) break
-    tail.unshift(block)
+    tail.push(block)
+    requireFew(tail)
     soundEnd = block.start
   }
-  return { head, tail, soundStart, soundEnd }
+  return { head, tail: tail.reverse(), soundStart, soundEnd }
+}
+
+function requireFew({ length }: readonly Structure[]): void {
+  if (length > MOST_TAGS) throw new MalformedFile(`it has more than ${MOST_TAGS} tags in a row`)
 }
 
 async function lastBlock(file: FileHandle, end: number): Promise<Structure | undefined> {
