@@ -55,7 +55,8 @@ async function segmentsOfFile(kind: keyof typeof READERS, path: string): Promise
  */
 export function readEdl(text: string): Segment[] {
   // DaVinci Resolve writes markers as events of one frame, and their length in a line below.
-  if (/^\s*\|C:\w+ \|M:/m.test(text)) throw new SyntaxError('it is a list of markers, not of cuts')
+  // The spaces end with their line: otherwise a row of empty lines would be looked at again from each of them.
+  if (/^[^\S\r\n]*\|C:\w+ \|M:/m.test(text)) throw new SyntaxError('it is a list of markers, not of cuts')
   const segments = heardEvents(readEdlEvents(text))
     .filter((event) => event.recordIn !== event.recordOut && !isBlack(event))
     .map(({ recordIn, recordOut }) => ({ startTimecode: recordIn, endTimecode: recordOut }))

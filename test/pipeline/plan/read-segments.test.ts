@@ -41,6 +41,10 @@ describe('an edit decision list', () => {
     expect(() => readEdl(black)).toThrow(SyntaxError)
   })
 
+  it('may begin with a million empty lines without a long calculation', () => {
+    expect(() => readEdl('\n'.repeat(1_000_000))).toThrow('no event')
+  })
+
   it('is refused if it is a list of markers, whose length is not that of the events', () => {
     const marker = '001  001  V  C  01:00:03:07 01:00:03:08 01:00:03:07 01:00:03:08\n |C:ResolveColorBlue |M:a |D:54\n'
     expect(() => readEdl(marker)).toThrow(/marker/)
