@@ -81,3 +81,16 @@ it.each([
   expect(await put('&comp=blocklist', list)).toBe(201)
   expect(await input()).toBe('block')
 })
+
+it('a block is looked for among few others, however many an upload has', async () => {
+  const dataDir = await freshFolder()
+  const { put, input } = await openedStorage(dataDir, async () => true)
+  const ids = Array.from({ length: 600 }, (_, nth) => btoa(String(nth)))
+  for (const id of ids) expect(await put(`&comp=block&blockid=${encodeURIComponent(id)}`, id)).toBe(201)
+  const blocks = join(dataDir, 'files', FILE_ID.slice(0, 2), FILE_ID, 'blocks')
+  const folders = [blocks, ...(await readdir(blocks)).map((name) => join(blocks, name))]
+  for (const folder of folders) expect((await readdir(folder)).length).toBeLessThanOrEqual(256)
+  const list = `<BlockList>${ids.map((id) => `<Latest>${id}</Latest>`).join('')}</BlockList>`
+  expect(await put('&comp=blocklist', list)).toBe(201)
+  expect(await input()).toBe(ids.join(''))
+})

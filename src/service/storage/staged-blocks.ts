@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import { Readable, type Transform } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { makeDurableFolder } from '../../core/make-folder.js'
+import { type BlockSum, BlockTallies, MOST_BLOCKS } from './block-tallies.js'
 import { ifMissing } from './if-missing.js'
 import { StorageFault } from './storage-answers.js'
 import { writeWhole } from './write-whole.js'
 
-/** Azure's limit of a block list. */
-const MOST_BLOCKS = 50_000
 /** Ids to look up before other requests get a turn. */
 const IDS_PER_TURN = 1000
+/** Digits of a hash that name the subfolder of its block: 256 subfolders. */
+const SHARD_DIGITS = 2
 /** Largest block that is read at once. */
 const SMALL_BYTES = 1 << 20
 
@@ -32,13 +33,13 @@ interface UploadBounds {
 }
 
 /**
- * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that one
- * listing gives the total, whichever process received the blocks.
+ * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that a listing
+ * gives the total, whichever process received the blocks. They lie in subfolders by the first digits of their hash: an
+ * upload may have 50 000, and each is looked for among its neighbours alone.
  */
 export class StagedBlocks {
   readonly #folderOf: (fileId: string) => string
-  /** Bytes of unfinished block uploads, by folder. */
-  readonly #incoming = new Map<string, number>()
+  readonly #tallies = new BlockTallies(sumOf)
   /** Running joins, by folder. One at a time, so that a file is not written several times at once. */
   readonly #joining = new Map<string, Promise<void>>()
 
@@ -49,24 +50,16 @@ export class StagedBlocks {
   /** Stores or replaces a block. @throws {StorageFault} `RequestBodyTooLarge`, `BlockCountExceedsLimit` */
   async keep(fileId: string, block: { id: string; sizeBytes: number }, source: Readable, bounds: UploadBounds) {
     const folder = this.#folderOf(fileId)
-    await makeDurableFolder(folder, 0o700)
-    const staged = await blocksIn(folder)
     const name = hashOf(block.id)
-    const before = staged.get(name)
-    const others = [...staged.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) - (before?.sizeBytes ?? 0)
-    const incoming = this.#incoming.get(folder) ?? 0
-    if (others + incoming + block.sizeBytes > bounds.maxBytes) throw new StorageFault('RequestBodyTooLarge')
-    if (!before && staged.size >= MOST_BLOCKS) throw new StorageFault('BlockCountExceedsLimit')
-    this.#incoming.set(folder, incoming + block.sizeBytes)
-    try {
-      const path = join(folder, `${name}-${block.sizeBytes}`)
+    const shard = join(folder, name.slice(0, SHARD_DIGITS))
+    await makeDurableFolder(shard, 0o700)
+    const before = (await blocksOf(shard)).get(name)
+    const replacedBytes = before?.sizeBytes
+    await this.#tallies.receive(folder, { sizeBytes: block.sizeBytes, replacedBytes }, bounds.maxBytes, async () => {
+      const path = join(shard, `${name}-${block.sizeBytes}`)
       await writeWhole(path, [source, ...bounds.through], bounds)
       if (before && before.path !== path) await rm(before.path, { force: true })
-    } finally {
-      const left = (this.#incoming.get(folder) ?? 0) - block.sizeBytes
-      if (left > 0) this.#incoming.set(folder, left)
-      else this.#incoming.delete(folder)
-    }
+    })
   }
 
   /**
@@ -102,16 +95,31 @@ export class StagedBlocks {
   }
 
   async remove(fileId: string): Promise<void> {
-    await rm(this.#folderOf(fileId), { recursive: true, force: true })
+    const folder = this.#folderOf(fileId)
+    this.#tallies.forget(folder)
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The blocks of a folder by the hash of their id. */
+/** The blocks of an upload by the hash of their id. */
 async function blocksIn(folder: string): Promise<ReadonlyMap<string, Block>> {
+  const shards = await readdir(folder).catch(ifMissing([]))
+  const found: [string, Block][] = []
+  for (const shard of shards) for (const block of await blocksOf(join(folder, shard))) found.push(block)
+  return new Map(found)
+}
+
+async function sumOf(folder: string): Promise<BlockSum> {
+  const staged = await blocksIn(folder)
+  return { blocks: staged.size, bytes: sizeOf([...staged.values()]) }
+}
+
+/** The blocks of a subfolder by the hash of their id. */
+async function blocksOf(shard: string): Promise<ReadonlyMap<string, Block>> {
   const blocks = new Map<string, Block>()
-  for (const name of await readdir(folder).catch(ifMissing([]))) {
+  for (const name of await readdir(shard).catch(ifMissing([]))) {
     const [, hash, size] = /^([0-9a-f]{64})-(\d+)$/.exec(name) ?? []
-    if (hash !== undefined) blocks.set(hash, { path: join(folder, name), sizeBytes: Number(size) })
+    if (hash !== undefined) blocks.set(hash, { path: join(shard, name), sizeBytes: Number(size) })
   }
   return blocks
 }
