@@ -72,10 +72,9 @@ const SAME_DURATION_SEC = 0.05
 
 /** Duration of a track in ticks of the movie: from its header, unless packets and edits contradict it. */
 export function durationOf({ track, shownTicks }: OldTrack, movieTimeScale: number): number {
-  const presented =
-    track.edits.length > 0
-      ? track.edits.reduce((sum, { duration }) => sum + duration, 0)
-      : Math.round((shownTicks * movieTimeScale) / track.timeScale)
+  // Edits may play more than the packets hold; the new ones do not.
+  const emptyTicks = track.edits.reduce((sum, { duration, mediaTick }) => sum + (mediaTick < 0 ? duration : 0), 0)
+  const presented = emptyTicks + Math.round((shownTicks * movieTimeScale) / track.timeScale)
   const isSame = Math.abs(presented - track.durationTicks) / movieTimeScale < SAME_DURATION_SEC
   return isSame ? track.durationTicks : presented
 }
