@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { MalformedFile } from '../../probe/malformed-file.js'
 import { OutputBlocks } from '../copy/output-blocks.js'
 import { encoderPriming } from '../encode/encoder-priming.js'
 import { evenPackets } from './even-packets.js'
@@ -34,6 +35,8 @@ export async function spliceTrack(job: SpliceJob): Promise<TrackSplice> {
     return await splice(job, file)
   } catch (error) {
     if (error instanceof NoSplice) return { kind: 'whole', reason: error.message }
+    // ffmpeg writes a broken head if another packet than the first brings the settings of its decoder.
+    if (error instanceof MalformedFile) return { kind: 'whole', reason: `its packets cannot be read: ${error.message}` }
     throw error
   } finally {
     await file.close()
