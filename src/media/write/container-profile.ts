@@ -113,7 +113,8 @@ const ASF: ContainerProfile = {
 const OGG: ContainerProfile = {
   ...FILM,
   muxer: 'ogg',
-  audioCodecs: ['vorbis', 'opus', 'flac', 'speex'],
+  // ffmpeg's Speex is late by its lead-in, which only a writer of its own can leave out.
+  audioCodecs: ['vorbis', 'opus', 'flac'],
   videoCodecs: ['theora', 'vp8'],
   chapters: true,
   priming: 'signalled',

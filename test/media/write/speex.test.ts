@@ -34,17 +34,42 @@ it.each([48_000, 11_025])('refuses Speex of %i Hz, which no encoder of ffmpeg wr
   await ffmpeg(...tone(3, 32_000, 1), '-c:a', 'libspeex', plain)
   const bytes = await readFile(plain)
   bytes.writeUInt32LE(rate, bytes.indexOf('Speex   ') + 36)
-  await writeFile(path, withFirstChecksum(bytes))
+  await writeFile(path, withChecksum(bytes, 0))
   await expect(probe(path).then((media) => planOutput(media, { replaced: [0] }))).rejects.toMatchObject({
     code: 'ERR_CONTAINER_UNKNOWN',
     remedies: [expect.stringContaining('--output-type flac')],
   })
 })
 
-/** The Ogg with the right checksum in its first page. */
-function withFirstChecksum(bytes: Buffer): Buffer {
-  const end = bytes.indexOf('OggS', 4)
-  bytes.writeUInt32LE(0, 22)
-  bytes.writeUInt32LE(checksumOf(bytes.subarray(0, end), 0), 22)
+it('writes Vorbis instead of Speex that begins at zero and has a rate of no encoder', async () => {
+  const [plain, path] = [folder.file('plain.spx'), folder.file('strange.ogg')]
+  await ffmpeg(...tone(3, 32_000, 1), '-c:a', 'libspeex', plain)
+  const bytes = await readFile(plain)
+  bytes.writeUInt32LE(48_000, bytes.indexOf('Speex   ') + 36)
+  withChecksum(bytes, 0)
+  // GStreamer counts the samples of the lead-in, so that the sound begins at zero.
+  const early = Math.round(-48_000 * (await startOf(path, bytes)))
+  for (let page = bytes.indexOf('OggS'); page >= 0; page = bytes.indexOf('OggS', page + 4)) {
+    const granule = bytes.readBigUInt64LE(page + 6)
+    if (granule > 0n) bytes.writeBigUInt64LE(granule + BigInt(early), page + 6)
+    withChecksum(bytes, page)
+  }
+  await writeFile(path, bytes)
+  const { media, plan, verified } = await writtenFile(path)
+  expect(media.startSec).toBe(0)
+  expect(plan.notes).toContain('Audio track 0: speex becomes vorbis.')
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
+})
+
+async function startOf(path: string, bytes: Buffer): Promise<number> {
+  await writeFile(path, bytes)
+  return (await probe(path)).startSec
+}
+
+/** The Ogg with the right checksum in one of its pages. */
+function withChecksum(bytes: Buffer, page: number): Buffer {
+  const next = bytes.indexOf('OggS', page + 4)
+  bytes.writeUInt32LE(0, page + 22)
+  bytes.writeUInt32LE(checksumOf(bytes.subarray(page, next < 0 ? bytes.length : next), 0), page + 22)
   return bytes
 }
