@@ -8,6 +8,7 @@ import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
+import { checksumOf } from '../checksum.js'
 
 let folder: TestFolder
 beforeAll(async () => {
@@ -24,6 +25,42 @@ it('states the number of samples of FLAC in Ogg', async () => {
   // The last 36 of the 8 bytes behind the sizes of blocks and frames in STREAMINFO (RFC 9639, section 8.2).
   const facts = output.readBigUInt64BE(output.indexOf('fLaC') + 4 + 4 + 10)
   expect(facts & 0xf_ffff_ffffn).toBe(144_000n)
+})
+
+/** Writes numbers into the first page of an Ogg, with the checksum of the result. */
+async function changeHead(path: string, change: (page: Buffer) => void): Promise<void> {
+  const bytes = await readFile(path)
+  const page = bytes.subarray(0, bytes.indexOf('OggS', 4))
+  change(page)
+  page.writeUInt32LE(0, 22)
+  page.writeUInt32LE(checksumOf(page, 0), 22)
+  await writeFile(path, bytes)
+}
+
+it.each([
+  ['more header packets than it has', 3],
+  ['no number of header packets', 0],
+])('keeps the comment of FLAC in Ogg that states %s', async (_, stated) => {
+  const path = folder.file(`stated-${stated}.ogg`)
+  await ffmpeg(...tone(3, 48_000), '-c:a', 'flac', '-metadata', 'title=A title', path)
+  await changeHead(path, (page) => page.writeUInt16BE(stated, page.indexOf('\x7fFLAC', 0, 'latin1') + 7))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('frames')
+  const output = await readFile(part)
+  expect(output.includes('title=A title')).toBe(true)
+  expect(output.readUInt16BE(output.indexOf('\x7fFLAC', 0, 'latin1') + 7)).toBe(1)
+  expect(output.readUInt32LE(14)).toBe((await readFile(path)).readUInt32LE(14))
+  for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+})
+
+it('keeps the rate that the sound of Opus had before', async () => {
+  const path = folder.file('rate.opus')
+  await ffmpeg(...tone(3, 48_000), '-c:a', 'libopus', path)
+  await changeHead(path, (page) => page.writeUInt32LE(44_100, page.indexOf('OpusHead') + 12))
+  const { plan, part } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('frames')
+  const output = await readFile(part)
+  expect(output.readUInt32LE(output.indexOf('OpusHead') + 12)).toBe(44_100)
 })
 
 it.each([

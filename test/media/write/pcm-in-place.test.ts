@@ -34,6 +34,27 @@ function chunk(id: string, body: Buffer): Buffer {
 const samples = (path: string) => ffmpegOutput('-i', path, '-map', '0:a:0', '-f', 's16le', 'pipe:1')
 
 describe('PCM in place', () => {
+  it.each([
+    ['wav', 'pcm_s16le', 'data', 4, 'LE'],
+    ['aiff', 'pcm_s16be', 'SSND', 4, 'BE'],
+  ] as const)(
+    'changes the samples of a .%s that states more of them than it has',
+    async (extension, codec, id, at, order) => {
+      const path = folder.file(`stated.${extension}`)
+      await ffmpeg(...tone(2, 48_000, 2), '-c:a', codec, path)
+      const file = await readFile(path)
+      const size = file.indexOf(id) + at
+      if (order === 'LE') file.writeUInt32LE(file.readUInt32LE(size) + 1000, size)
+      else file.writeUInt32BE(file.readUInt32BE(size) + 1000, size)
+      await writeFile(path, file)
+      const { plan, part, verified } = await writtenFile(path)
+      const { writer, census } = bytesWriting(plan)
+      expect([writer, plan.losses]).toEqual(['pcm-in-place', []])
+      expect(await changedStructures(path, part, census)).toEqual([expect.stringContaining(id)])
+      for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+    },
+  )
+
   type Form = readonly [extension: string, codec: string, sound: string]
   /** A form of each way to lay out chunks. */
   const forms: readonly Form[] = [

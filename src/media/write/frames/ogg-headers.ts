@@ -1,10 +1,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import { BEGINS, MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
+import { withOpusRate } from './opus-rate.js'
 import { freshComments } from './vorbis-comments.js'
 
 export type OggCodec = 'vorbis' | 'opus' | 'flac' | 'speex'
 
 const FLAC_COUNT_AT = 7
+/** The first byte of a frame of FLAC; no header begins with it. GStreamer announces more headers than it writes. */
+const FLAC_SYNC = 0xff
 /** Place of the number of further headers in the id header of Speex. */
 const SPEEX_EXTRA_AT = 68
 /** Bytes before the list: `vorbis` behind the type of its header, `OpusTags`, or the head of a block of FLAC. */
@@ -34,6 +37,10 @@ export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<Og
     if (start >= MOST_HEADER_BYTES || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
     if (serial !== undefined && page.serial !== serial) continue
     const body = { lacing: page.lacing, body: await oggBody(file, page) }
+    const held = complete > 1 && !isOpen ? pages.at(-1) : undefined
+    if (held && serial !== undefined && codec === 'flac' && body.body[0] === FLAC_SYNC) {
+      return { codec, serial, packets: packetsOf(bodies), pages, end: held.start + held.length }
+    }
     count ||= headerCount(codec, packetsOf([body])[0]) ?? 0
     if (count === 0) continue
     serial = page.serial
@@ -57,8 +64,8 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
       return first?.toString('latin1', 0, 8) === 'OpusHead' ? 2 : undefined
     case 'flac': {
       if (first?.toString('latin1', 1, 5) !== 'FLAC' || first.length < 9) return undefined
-      const more = first.readUInt16BE(FLAC_COUNT_AT)
-      return more === 0 ? undefined : 1 + more
+      // 0: their number is not known.
+      return 1 + (first.readUInt16BE(FLAC_COUNT_AT) || Number.POSITIVE_INFINITY)
     }
     case 'speex':
       if (first?.toString('latin1', 0, 8) !== 'Speex   ' || first.length < SPEEX_EXTRA_AT + 4) return undefined
@@ -94,6 +101,7 @@ function commentHead(codec: OggCodec, head: Buffer, list: Buffer): Buffer {
 
 /** FLAC states the number of header packets in the first of them. */
 function idHeader(codec: OggCodec, id: Buffer, headers: readonly Buffer[]): Buffer {
+  if (codec === 'opus') return withOpusRate(headers[0], id)
   if (codec !== 'flac' || id.length < 9) return id
   const counted = Buffer.from(id)
   counted.writeUInt16BE(headers.length - 1, FLAC_COUNT_AT)

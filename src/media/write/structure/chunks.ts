@@ -157,7 +157,9 @@ function chunkAt(
   const isStreamed = form === 'riff' && stated > left && isStreamedSize(stated)
   const isOpen = stated === UNKNOWN || stated < 0 || isStreamed
   const long = id === 'data' && form === 'rf64' && stated === UNKNOWN ? file.longData : undefined
-  const bodyLength = long ?? (isOpen && id === 'data' ? left : stated)
+  const wanted = long ?? (isOpen && id === 'data' ? left : stated)
+  // A recorder that loses its power may have stated more samples than it wrote.
+  const bodyLength = holdsSamples(id) ? Math.min(wanted, left) : wanted
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
   const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null

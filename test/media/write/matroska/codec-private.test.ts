@@ -37,6 +37,18 @@ describe("a codec's own header", () => {
     expect(made).toEqual(vorbis('new id', comment, 'new set-up'))
   })
 
+  it('keeps the rate that the sound of Opus had before', () => {
+    const head = (rate: number) => {
+      const bytes = Buffer.from('OpusHead\x01\x02\0\0\0\0\0\0\0\0\0', 'latin1')
+      bytes.writeUInt32LE(rate, 12)
+      return bytes
+    }
+    const made = Buffer.from(head(48_000))
+    made.writeUInt16LE(312, 10)
+    const merged = newCodecPrivate(entry('A_OPUS', head(44_100)), entry('A_OPUS', made))
+    expect([merged?.readUInt16LE(10), merged?.readUInt32LE(12)]).toEqual([312, 44_100])
+  })
+
   it('is that of the new packets for any other codec, and for a structure that nobody knows', () => {
     const fresh = Buffer.from('fresh')
     expect(newCodecPrivate(entry('A_AAC', Buffer.from('old')), entry('A_AAC', fresh))).toBe(fresh)

@@ -1,4 +1,5 @@
 import { lacingOf } from '../../frames/ogg-pages.js'
+import { withOpusRate } from '../../frames/opus-rate.js'
 import type { TrackEntry } from '../read/track-entry.js'
 import { xiphPackets } from '../read/xiph-packets.js'
 
@@ -11,6 +12,7 @@ export function newCodecPrivate(old: TrackEntry, fresh: TrackEntry): Buffer | nu
   if (!before || !made || old.codecId !== fresh.codecId) return made
   if (fresh.codecId === 'A_FLAC') return flacHeader(before, made) ?? made
   if (fresh.codecId === 'A_VORBIS') return vorbisHeader(before, made) ?? made
+  if (fresh.codecId === 'A_OPUS') return withOpusRate(before, made)
   return made
 }
 
