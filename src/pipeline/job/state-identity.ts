@@ -19,6 +19,18 @@ export async function stateIdentity(stateDir: string): Promise<string> {
   return agreed.toString('utf8').trim()
 }
 
+/**
+ * The identity with which a present output counts as made. Another state folder has another id. If both have the same
+ * embedded engine, an output of the other one is as good.
+ *
+ * @param made identity in the receipt of that output, if it has one
+ * @param own identity of the present service
+ */
+export function makerOf(made: string | undefined, own: string): string {
+  const engineOf = (identity: string) => /^embedded:[^:]+(.*)$/.exec(identity)?.[1]
+  return made !== undefined && engineOf(own) !== undefined && engineOf(made) === engineOf(own) ? made : own
+}
+
 /** Creates a private file if it does not exist. Processes that do so at the same time agree on one. @returns its bytes */
 export async function agreedFile(path: string, bytes: string | Buffer): Promise<Buffer> {
   const mine = `${path}.${randomUUID()}`

@@ -1,8 +1,10 @@
-import { mkdir, readdir } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
 import { openPipeline } from '../../../src/pipeline/job/open-pipeline.js'
+import { runJobs } from '../../../src/pipeline/job/run-jobs.js'
 import { jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
@@ -24,6 +26,31 @@ it('a service is the same however its address is written, so no voice is paid fo
   }
   expect((await identities(same)).size).toBe(1)
   expect((await identities([...same, ...other])).size).toBe(4)
+})
+
+it.each([
+  { engines: [null, null], ended: ['done', 'skipped'] },
+  { engines: [null, 'own.json'], ended: ['done', 'failed'] },
+])('an output of the same embedded engine is known to a new state folder: $engines', async ({ engines, ended }) => {
+  const { folder, server } = bench
+  const input = await bench.take('speech.wav')
+  const sound = { name: 'sound', kind: 'samples', shape: [1, 'samples'] }
+  const stages = [{ file: 'own.onnx', input: sound, output: sound }]
+  await writeFile(folder.file('own.json'), JSON.stringify({ sampleRate: 48_000, whole: {}, stages }))
+  await writeFile(folder.file('own.onnx'), 'a model')
+  const startEmbedded = async () => ({
+    ...{ access: server.clientOptions, onFileEnd: () => {}, onDiskFault: () => {}, close: async () => {} },
+  })
+  const statuses: (string | undefined)[] = []
+  for (const [turn, engine] of engines.entries()) {
+    const config = await resolveConfig({ cwd: folder.path, env: { VOXMUX_STATE_DIR: folder.file(`state-${turn}`) } })
+    const own = engine === null ? {} : { engine: folder.file(engine) }
+    const { context, close } = await openPipeline({ ...config, ...own }, { startEmbedded })
+    const [outcome] = await runJobs([requestFor(input)], context, { concurrency: 1 })
+    statuses.push(outcome?.event.status)
+    await close()
+  }
+  expect([statuses, server.calls.startProcess]).toEqual([ended, 1])
 })
 
 it('a pipeline that finds no identity leaves no ledger open', async () => {

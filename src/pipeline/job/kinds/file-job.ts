@@ -8,7 +8,9 @@ import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { filesBeside, requireFreeNames } from '../../output/files-beside.js'
 import { requireWritableFolder } from '../../output/part-file.js'
+import { readReceipt } from '../../output/receipt.js'
 import { recipeHash } from '../../plan/job-settings.js'
+import { receiptPath } from '../../plan/output-path.js'
 import { type JobPlan, type PlanRequest, planJob, planMedia } from '../../plan/plan-job.js'
 import { rehearse } from '../../plan/rehearse.js'
 import { narrowPlan, planRefusal } from '../../voice/narrow-plan.js'
@@ -18,6 +20,7 @@ import { copiedOutput } from '../assembly/copied-output.js'
 import { requireCredentials } from '../assembly/sign-part.js'
 import type { Attempt, JobKind, ObtainedAudio, PlannedJob } from '../job-life.js'
 import { sentBefore } from '../sent-before.js'
+import { makerOf } from '../state-identity.js'
 
 /** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
 export function fileJob(request: PlanRequest, context: PipelineContext): JobKind {
@@ -66,8 +69,11 @@ export async function plannedFile(
     ...{ input, output, outputBytes, workBytes, recipeHash: recipe, filePlan: plan, replaces: settings.force },
     key: valueSha256({ input: sharedPath(input), output: sharedPath(output), ...identity, recipe }),
     inputIdentity: { ...identity, sha256: null },
-    existing(job, signal) {
-      const wanted = { input, inputIdentity: identity, output, recipeHash: recipe, replace: settings.force }
+    async existing(job, signal) {
+      const made = await readReceipt(receiptPath(output))
+      const maker = makerOf(made?.service.identity, context.serviceIdentity)
+      const place = { input, inputIdentity: identity, output, replace: settings.force }
+      const wanted = { ...place, recipeHash: recipeHash(settings, maker) }
       return existingOutput({ ...wanted, supersede, signal }, job, context.jobs)
     },
     async requireStartable(signal) {
