@@ -104,8 +104,17 @@ describe('docs/sdk.md', () => {
       await program('queue.ts', dir, [input, `${dir}/finished/`], { ...machine(dir), ...server.env }),
     )
     expect(stderr).toBe('')
-    expect(stdout).toBe(`queued ${input}\ndone ${dir}/finished/take.regen.wav\n`)
+    expect(stdout).toBe(`queued ${input} (queued)\ndone ${dir}/finished/take.regen.wav\n`)
     expect(code).toBe(0)
+    // It is done, so no worker has an event of it.
+    const again = await ended(
+      await program('queue.ts', dir, [input, `${dir}/finished/`], { ...machine(dir), ...server.env }),
+    )
+    expect(again).toMatchObject({ code: 0, stdout: `known ${input} (done)\n`, stderr: '' })
+    const lost = await ended(
+      await program('queue.ts', dir, [`${dir}/lost.wav`, `${dir}/finished/`], { ...machine(dir), ...server.env }),
+    )
+    expect(lost.stderr).toContain('lost.wav')
   })
 
   test('tells errors apart as the page says', async ({ dir }) => {
