@@ -45,3 +45,11 @@ export interface JobRunOptions {
 
 /** Reports the progress of a stage, 0 to 100. */
 export type StageProgress = (stage: Stage, percent: number) => void
+
+/**
+ * Percent of a stage while ffmpeg runs. Below 100: the times of ffmpeg can pass the end of the file, and the stage reports
+ * its end itself.
+ */
+export function percentBeforeEnd(sec: number, durationSec: number | null): number {
+  return durationSec ? Math.min(99, (100 * sec) / durationSec) : 0
+}

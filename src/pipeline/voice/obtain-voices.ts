@@ -4,7 +4,7 @@ import { linkedAbort } from '../../core/linked-abort.js'
 import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfSound } from '../../precheck/index.js'
-import type { PipelineContext, StageProgress } from '../context.js'
+import { type PipelineContext, percentBeforeEnd, type StageProgress } from '../context.js'
 import { cutRequests } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
 import { jointProgress } from './joint-progress.js'
@@ -115,7 +115,7 @@ async function preparePieces({
   const cuts = await cutVoice(plan.media, cutRequests(plan, workFolder), {
     signal,
     beside,
-    onProgressSec: (sec) => onProgress('cut', (100 * sec) / (plan.media.durationSec ?? sec)),
+    onProgressSec: (sec) => onProgress('cut', percentBeforeEnd(sec, plan.media.durationSec)),
   })
   const prepared: PreparedPiece[] = []
   for (const [index, piece] of pieces.entries()) {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { type MuxResult, writeOutput } from '../../../media/index.js'
 import type { WriteOptions } from '../../../media/write/write-output.js'
+import { percentBeforeEnd } from '../../context.js'
 import { type AssembledTrack, assembleTrack } from '../../output/assemble-track.js'
 import { LOSSY_RESERVE_DB, MOST_ENCODED_AGAIN, missingReserveDb } from '../../output/peak-reserve.js'
 import type { Receipt } from '../../output/receipt.js'
@@ -90,7 +91,7 @@ export class PartWriter {
     return writeOutput(mux, streams, bench.part, {
       ...{ signal, workFolder: bench.workFolder, ...joints },
       packetFacts: this.#packetFacts(),
-      onProgressSec: (sec) => onProgress('mux', (100 * sec) / (media.durationSec ?? sec)),
+      onProgressSec: (sec) => onProgress('mux', percentBeforeEnd(sec, media.durationSec)),
     })
   }
 }
