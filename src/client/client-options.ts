@@ -71,6 +71,13 @@ export function resolveClientOptions(options: VoxmuxClientOptions): ResolvedClie
   const { logger: _logger, meter: _meter, ...values } = options
   const parsed = voxmuxClientOptionsSchema.safeParse(values)
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'options'}: ${issue.message}`)
-  throw new UsageError('ERR_BAD_OPTION', `The client options are invalid (${faults.join('; ')}).`)
+  const faults = parsed.error.issues.map(({ path, message }) => {
+    const name = path.join('.') || 'options'
+    return Object.entries(values).some(([key, value]) => key === name && value === '')
+      ? `${name} is empty`
+      : `${name}: ${message}`
+  })
+  throw new UsageError('ERR_BAD_OPTION', `The client options are invalid (${faults.join('; ')}).`, {
+    remedies: ['Correct them. The developer portal shows the six values of the service.'],
+  })
 }

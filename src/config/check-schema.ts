@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { UsageError } from '../core/errors.js'
+import { docsPage } from '../core/package-folder.js'
 import { nearest } from './nearest.js'
 import { schemaKeys } from './schema-keys.js'
 
@@ -19,7 +20,9 @@ export function checkSchema<S extends z.ZodType>(schema: S, value: unknown, sour
   })
   const isKey = result.error.issues[0]?.code === 'unrecognized_keys'
   throw new UsageError(isKey ? 'ERR_CONFIG_KEY' : 'ERR_CONFIG_VALUE', `${source}: ${problems.join('; ')}.`, {
-    remedies: ['See docs/configuration.md for all keys and values, and docs/service.md for those of the service.'],
+    remedies: [
+      `See ${docsPage('configuration.md')} for all keys and values, and ${docsPage('service.md')} for those of the service.`,
+    ],
   })
 }
 
@@ -47,7 +50,7 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknow
     case 'too_big':
       return [`${where}must be ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}${unit(issue)}`]
     default:
-      return [`${where}${issue.message}`]
+      return [`${where}${valueAt(value, issue.path) === undefined ? 'is missing' : issue.message}`]
   }
 }
 

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import type { ConfiguredExtension } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
+import { docsPage } from '../core/package-folder.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { EXTENSION_CONTRACT, type Extension } from './extension.js'
 import { checkOptions, type ExtensionOptionsSchema } from './extension-options.js'
@@ -94,7 +95,7 @@ function manifestWrong(module: string, error: z.ZodError): UsageError {
   )
   return new UsageError('ERR_EXTENSION_MANIFEST', `${module} is not a voxmux extension: ${problems.join('; ')}.`, {
     remedies: [
-      'Its default export must be { contract: 1, name, description, start } and, if it has any, options: see docs/extensions.md.',
+      `Its default export must be { contract: 1, name, description, start } and, if it has any, options. See ${docsPage('extensions.md')}.`,
     ],
   })
 }

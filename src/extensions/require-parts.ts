@@ -1,5 +1,6 @@
 import { nearest } from '../config/nearest.js'
 import { UsageError } from '../core/errors.js'
+import { docsPage } from '../core/package-folder.js'
 import type { ExtensionParts } from './extension.js'
 
 const PARTS: readonly (keyof ExtensionParts)[] = ['hooks', 'stop']
@@ -29,7 +30,7 @@ export function requireParts(name: string, returned: unknown): ExtensionParts {
     noFunction({ ...hooks, stop: parts?.stop }, [...HOOKS, 'stop'])
   if (!problem) return returned
   throw new UsageError('ERR_EXTENSION_START', `The extension "${name}" cannot be used: ${problem}.`, {
-    remedies: [`"start" returns { hooks, stop }; hooks are ${HOOKS.join(', ')}: see docs/extensions.md.`],
+    remedies: [`"start" returns { hooks, stop }; hooks are ${HOOKS.join(', ')}. See ${docsPage('extensions.md')}.`],
   })
 }
 

@@ -73,6 +73,30 @@ it('suggests the flag that a word begins or continues', async () => {
   expect((await voxmux('watch', 'in', '--output', 'x')).stderr).toContain('did you mean --out?')
 })
 
+it('repeats a number that it cannot read, and writes a comma as a point', async () => {
+  const comma = await voxmux('speech.wav', '--mix', '50,5', '--dry-run')
+  expect(comma).toMatchObject({ code: 2, stderr: expect.stringContaining('--mix takes a number, not "50,5".') })
+  expect(comma.stderr).toContain('→ Write a point instead of the comma: --mix 50.5')
+  expect((await voxmux('speech.wav', '--mix=50%', '--dry-run')).stderr).toContain('a number, not "50%".')
+  expect((await voxmux('jobs', 'list', '--limit', 'all')).stderr).toContain('--limit takes a number, not "all".')
+  expect((await voxmux('jobs', 'forget', '--ended-days', '3,5')).stderr).toContain('→ Write a point instead')
+  expect((await voxmux('speech.wav', '--mix', '150')).stderr).toContain('--mix must be at most 100.')
+})
+
+it('suggests containers for sound if the input has no picture', async () => {
+  const sound = await voxmux('speech.wav', '-o', 'x.xyz', '--progress', 'none')
+  expect(sound).toMatchObject({ code: 2, stderr: expect.stringContaining('voxmux does not write .xyz files.') })
+  expect(sound.stderr).toContain('→ Choose another container, for example wav, flac or m4a.')
+  shop.take('phone.mp4')
+  expect((await voxmux('phone.mp4', '-o', 'x.xyz', '--progress', 'none')).stderr).toContain('for example mkv or mov.')
+})
+
+it('names the page on this computer that has all keys', async () => {
+  writeFileSync(shop.path('wrong.json'), '{"mixx":1}')
+  const { stderr } = await voxmux('speech.wav', '--config', 'wrong.json')
+  expect(existsSync(/→ See (\S+configuration\.md) for all keys/.exec(stderr)?.[1] ?? '')).toBe(true)
+})
+
 it('names each port that is in use, and what changes it', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')

@@ -99,3 +99,44 @@ it('lists the jobs of every state that is named, and says if there are more than
   expect((await list('--limit', '2')).stderr).toContain('These are the newest 2. To see more, use --limit.')
   expect((await list('--limit', '3')).stderr).toBe('')
 })
+
+it('refuses numbers that would list nothing, or forget everything', async () => {
+  const workshop = openWorkshop()
+  const file = join(workshop.dir, 'ledger.sqlite')
+  const { jobs, close } = await openLedger(file)
+  onTestFinished(async () => {
+    await close()
+    workshop.remove()
+  })
+  await enqueueAll(jobs, [request('done')])
+  await jobs.complete((await claimed(jobs, 'done')).lease, { status: 'done' })
+  const run = (...args: string[]) =>
+    runCliInProcess(['jobs', ...args, '--ledger', file], { cwd: workshop.dir, env: workshop.env })
+  for (const days of ['-1', 'NaN']) expect(await run('forget', '--ended-days', days)).toMatchObject({ exitCode: 2 })
+  expect((await run('forget', '--ended-days', '-1')).stderr).toContain('--ended-days takes 0 or more, not -1.')
+  for (const limit of ['0', '-3', '2.5'])
+    expect((await run('list', '--limit', limit)).stderr).toContain(`--limit takes a whole number from 1, not ${limit}.`)
+  expect(await jobs.list()).toHaveLength(1)
+})
+
+it('lists the files of a pipe as stdin and stdout, which are gone', async () => {
+  const workshop = openWorkshop()
+  const file = join(workshop.dir, 'ledger.sqlite')
+  const { jobs, close } = await openLedger(file)
+  onTestFinished(async () => {
+    await close()
+    workshop.remove()
+  })
+  const folder = join(workshop.dir, 'state', 'pipes', 'host-12-aBc3')
+  await enqueueAll(jobs, [request('piped', { input: join(folder, 'stdin'), output: join(folder, 'stdout.wav') })])
+  const error = { ...report, message: `${join(folder, 'stdin')} cannot be read.` }
+  await jobs.fail((await claimed(jobs, 'piped')).lease, { status: 'failed', error })
+  const [job] = await jobs.list()
+  const run = (...args: string[]) =>
+    runCliInProcess(['jobs', ...args, '--ledger', file], { cwd: workshop.dir, env: workshop.env })
+  const listed = await run('list')
+  expect(listed.stdout).toMatch(/ stdin\n +✖ stdin cannot be read\.\n$/)
+  const shown = await run('show', job?.id ?? '')
+  expect(shown.stdout).toMatch(/input +stdin\noutput +stdout\.wav\n/)
+  expect(listed.stdout + shown.stdout).not.toContain('pipes')
+})

@@ -8,7 +8,7 @@ const MARK = '\0'
 const QUOTED_MARK = '\\u0000'
 
 /** The words of a command line. Operands that look like flags are hidden from the parser. */
-interface HiddenOperands {
+export interface HiddenOperands {
   readonly words: readonly string[]
   /** Restores a value, or a list of values, as the user typed it. */
   readonly typed: <Value>(value: Value) => Value
@@ -83,6 +83,24 @@ export function refuseValueless(words: readonly string[], { key, boolean, number
       remedies: [`Leave it out, or give --${turnedOff} its value.`],
     })
   }
+}
+
+/**
+ * Rejects a word in place of a number, for which yargs gives NaN and forgets the word.
+ *
+ * @throws UsageError `ERR_CONFIG_VALUE`
+ */
+export function refuseNotANumber(name: string, value: unknown, words: readonly string[]): void {
+  if (!Number.isNaN(Array.isArray(value) ? value.at(-1) : value)) return
+  const typed = words
+    .flatMap((word, place) => (word === `--${name}` ? [words[place + 1] ?? ''] : word.split(`--${name}=`).slice(1)))
+    .at(-1)
+  // yargs also gives the flag in camel case, which nobody typed.
+  if (typed === undefined) return
+  const remedy = /^\d+,\d+$/.test(typed)
+    ? `Write a point instead of the comma: --${name} ${typed.replace(',', '.')}`
+    : 'Write the number alone, without a unit.'
+  throw new UsageError('ERR_CONFIG_VALUE', `--${name} takes a number, not "${typed}".`, { remedies: [remedy] })
 }
 
 /**

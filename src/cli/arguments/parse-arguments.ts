@@ -5,10 +5,12 @@ import type { Command, CommandEntry } from '../command.js'
 import { DEFAULT_COMMAND } from '../command-table.js'
 import {
   beforeDashes,
+  type HiddenOperands,
   hideOperands,
   type KnownOptions,
   refuseDashedFile,
   refuseEmpty,
+  refuseNotANumber,
   refuseValueless,
 } from './operands.js'
 
@@ -81,7 +83,7 @@ export async function parseArguments(
   if (wantsHelp(argv)) return { kind: 'help', text: await parser.getHelp() }
   await parser.parseAsync()
   if (!values) throw new UsageError('ERR_USAGE', `voxmux could not read the arguments of \`voxmux ${entry.name}\`.`)
-  return { kind: 'values', values: lastOfEach(values, lists, command, typed) }
+  return { kind: 'values', values: lastOfEach(values, lists, command, { words, typed }) }
 }
 
 function withExamples(parser: Argv, name: string, { examples }: Command): Argv {
@@ -167,12 +169,13 @@ function lastOfEach(
   values: ArgumentsCamelCase,
   lists: readonly string[],
   command: Command,
-  typed: <Value>(value: Value) => Value,
+  { words, typed }: Pick<HiddenOperands, 'words' | 'typed'>,
 ): ArgumentsCamelCase {
   const entries = Object.entries(values).map(([name, given]) => {
     const value = typed(given)
     const isOperand = isPositional(name, command)
     refuseEmpty(name, value, isOperand)
+    refuseNotANumber(name, value, words)
     const isList = name === '_' || isOperand || lists.some((list) => list === name || camelCase(list) === name)
     return [name, Array.isArray(value) && !isList ? value.at(-1) : value]
   })

@@ -87,6 +87,7 @@ async function list(
   { status: statuses, group, limit }: ListedJobs,
   { output }: CommandContext,
 ): Promise<ExitCode> {
+  if (!Number.isInteger(limit) || limit < 1) throw wrongNumber('limit', 'a whole number from 1', limit)
   let shown = 0
   let before: string | undefined
   while (shown < limit) {
@@ -107,8 +108,13 @@ async function list(
   return 0
 }
 
+function wrongNumber(flag: string, allowed: string, given: number): UsageError {
+  return new UsageError('ERR_USAGE', `--${flag} takes ${allowed}, not ${given}.`)
+}
+
 /** Forgets old jobs, so that the ledger or the shared store stays small. Their outputs and receipts stay. */
 async function forgetEnded(jobs: JobStore, days: number, { output }: CommandContext): Promise<ExitCode> {
+  if (days < 0) throw wrongNumber('ended-days', '0 or more', days)
   const count = await jobs.forgetEnded(Date.now() - days * DAY_MS)
   output.event({ event: 'forgotten', count })
   output.print(`Forgotten: ${count} ${count === 1 ? 'job' : 'jobs'}`)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import pino from 'pino'
 import { checkSchema, readJsonFile } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
+import { docsPage } from '../../core/package-folder.js'
 import { DEFAULT_SERVICE_LIMITS } from '../../precheck/index.js'
 import {
   openPortal,
@@ -161,6 +162,7 @@ export function reachNote(baseUrl: string, host: string): readonly string[] {
   return [
     '',
     `Clients on other machines need https. Put a proxy with TLS in front of ${addresses.join(', ') || baseUrl},`,
-    'and name its address as "publicUrl" and "publicStorageUrl" in the settings: see docs/service.md.',
+    'and name its address as "publicUrl" and "publicStorageUrl" in the settings. How to do it:',
+    docsPage('service.md'),
   ]
 }

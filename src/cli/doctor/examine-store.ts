@@ -1,5 +1,6 @@
 import type { Config } from '../../config/index.js'
 import { type ErrorCode, UsageError } from '../../core/errors.js'
+import { docsPage } from '../../core/package-folder.js'
 import { inspectSharedStore, newerDatabase, type SharedStoreReport } from '../../ledger/index.js'
 import { describeBytes } from '../../precheck/index.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
@@ -54,7 +55,7 @@ function rights({ isReadOnly, canHaveTables }: SharedStoreReport): readonly Find
   const readOnly = 'The user or the database is set to read-only.'
   const off = 'Set `default_transaction_read_only = off`. Some hosts set it to on when the disk is full.'
   const noTables = 'The store has no tables, and its user may not create them.'
-  const schema = 'Give the user a schema of its own, as docs/scale-out.md says.'
+  const schema = `Give the user a schema of its own: see ${docsPage('scale-out.md')}.`
   if (isReadOnly) return [refused('store role', 'ERR_STORE_READ_ONLY', readOnly, off)]
   return canHaveTables ? [] : [refused('store role', 'ERR_STORE_REFUSED', noTables, schema)]
 }
@@ -103,7 +104,7 @@ function others({ clockAheadMs, isVacuumed, deadRows, liveRows, isSuperuser }: S
   const direction = clockAheadMs > 0 ? 'ahead of' : 'behind'
   const clock = `the clock of the server is ${apartSec} s ${direction} this machine's, and leases use the server's`
   const bloat = `${deadRows} dead rows beside ${liveRows} live ones slow every claim`
-  const superuser = 'voxmux logs in as a superuser, and needs only a role with its own tables (docs/scale-out.md)'
+  const superuser = `voxmux logs in as a superuser, and needs only a role with its own tables: see ${docsPage('scale-out.md')}`
   return [
     ...(Math.abs(clockAheadMs) > CLOCK_APART_MS ? [remark('store clock', clock, ['Run NTP on both.'])] : []),
     ...(isVacuumed ? [] : [remark('store bloat', 'autovacuum is off, so the tables grow', ['Set `autovacuum = on`.'])]),

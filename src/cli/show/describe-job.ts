@@ -13,14 +13,28 @@ export function jobLines(jobs: readonly Job[], nowMs: number): string {
 }
 
 /** Formats a job: id, state, time since its last change, input, and below that its output or its last error. */
-function jobLine({ id, status, updatedMs, input, output, error }: Job, nowMs: number): string {
+function jobLine(job: Job, nowMs: number): string {
+  const { id, status, updatedMs, input, output, error } = job
+  const shown = shownFiles(job)
   const below = error ? `✖ ${error.message}` : status === 'done' && output !== null ? `→ ${output}` : null
-  const line = jobRow(id, status, age(nowMs - updatedMs), visibleText(input))
-  return below === null ? line : `${line}\n    ${visibleText(below)}`
+  const line = jobRow(id, status, age(nowMs - updatedMs), shown(input))
+  return below === null ? line : `${line}\n    ${shown(below)}`
 }
 
 function jobRow(id: string, status: string, since: string, file: string): string {
   return `${id.padEnd(26)}  ${status.padEnd(14)}  ${since.padStart(6)}  ${file}`
+}
+
+/** The file of a pipe, in a folder that is gone when its command ends. */
+const PIPED = /[/\\]pipes[/\\][^/\\]+-\d+-\w+[/\\](stdin|stdout\.\w+)$/
+
+/** Names the files of a pipe stdin and stdout, as the command did that was given them. */
+function shownFiles({ input, output }: Job): (text: string) => string {
+  const piped = [input, output].flatMap((path) => {
+    const name = PIPED.exec(path ?? '')?.[1]
+    return path === null || name === undefined ? [] : [[path, name] as const]
+  })
+  return (text) => visibleText(piped.reduce((rest, [path, name]) => rest.replaceAll(path, name), text))
 }
 
 /** A rounded time, such as `5 min` or `3 d`. */
@@ -33,6 +47,7 @@ function age(ms: number): string {
 
 /** Formats a job for people. Its whole state is in the JSON. */
 export function jobDetails(job: Job): string {
+  const shown = shownFiles(job)
   const rows: readonly (readonly [string, string | null])[] = [
     ['id', job.id],
     ['status', job.status],
@@ -49,9 +64,7 @@ export function jobDetails(job: Job): string {
     ['group', job.group],
     ...fileIds(job).map((id) => ['file id', id] as const),
   ]
-  return rows
-    .flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(13)} ${visibleText(value)}`]))
-    .join('\n')
+  return rows.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(13)} ${shown(value)}`])).join('\n')
 }
 
 /** The service's file ids of a published output. */

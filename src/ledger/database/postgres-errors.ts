@@ -1,4 +1,5 @@
 import { TransientError, UsageError, VoxmuxError } from '../../core/errors.js'
+import { docsPage } from '../../core/package-folder.js'
 import { NOT_POSTGRES } from './postgres-socket.js'
 
 /** The connection is gone: it cannot be made, or it was lost with or without a reason. */
@@ -89,8 +90,7 @@ const LASTING: readonly LastingFault[] = [
     fits: (error) => NOT_ALLOWED.test(codeOf(error)),
     code: 'ERR_STORE_REFUSED',
     message: ({ message }) => `The user of the job store lacks a right: ${message}.`,
-    remedy:
-      'Give the user a schema of its own: `CREATE SCHEMA AUTHORIZATION voxmux`, with its name. See docs/scale-out.md.',
+    remedy: `Give the user a schema of its own: \`CREATE SCHEMA AUTHORIZATION voxmux\`, with its name. See ${docsPage('scale-out.md')}.`,
   },
   {
     fits: (error) => NO_RULE.test(error.message) || (/^28/.test(codeOf(error)) && WITHOUT_TLS.test(error.message)),

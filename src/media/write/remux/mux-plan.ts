@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.js'
-import { audioStreams, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
+import { audioStreams, isFilm, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
@@ -64,7 +64,9 @@ export function planMux(media: MediaInfo, options: MuxOptions): MuxPlan {
   if (!profile) {
     throw new UsageError('ERR_CONTAINER_UNKNOWN', `voxmux does not write .${container} files.`, {
       input: media.path,
-      remedies: ['Choose another container, for example mkv or mov.'],
+      remedies: [
+        `Choose another container, for example ${media.streams.some(isFilm) ? 'mkv or mov' : 'wav, flac or m4a'}.`,
+      ],
     })
   }
   const streams = planStreams(media, container, profile, options)
