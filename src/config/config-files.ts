@@ -81,18 +81,26 @@ function absoluteSetting(path: SettingPath, value: unknown, folder: string): unk
   if (path === 'watch.folders')
     return (value as WatchFolderSettings[]).map((watched) => absoluteFolder(watched, folder))
   if (typeof value !== 'string') return value
-  if (ALWAYS_PATHS.has(path)) return resolve(folder, value)
+  if (ALWAYS_PATHS.has(path)) return place(path, value, folder)
   // A bare name is not a path: a program is searched in PATH, a preset among the built-in ones.
   const isPath = /[\\/]/.test(value) || (path === 'preset' && value.endsWith('.json'))
-  return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? resolve(folder, value) : value
+  return isPath && ['ffmpeg', 'ffprobe', 'preset'].includes(path) ? place(path, value, folder) : value
+}
+
+/** Resolves a path. A ~ would make a folder of that name. @throws {UsageError} `ERR_CONFIG_VALUE` */
+function place(key: string, value: string, folder: string): string {
+  if (!/^~(?:$|[\\/])/.test(value)) return resolve(folder, value)
+  throw new UsageError('ERR_CONFIG_VALUE', `"${key}" is ${value}, and only a shell replaces the ~.`, {
+    remedies: ['Write the path in full, for example /home/NAME/voxmux. A folder that is called ~ is ./~.'],
+  })
 }
 
 /** Resolves the paths of a watched folder. Its own folders are relative to it. */
 function absoluteFolder(watched: WatchFolderSettings, folder: string): WatchFolderSettings {
-  const path = resolve(folder, watched.path)
+  const path = place('watch.folders[].path', watched.path, folder)
   const below = (['out', 'failed', 'done'] as const).flatMap((key) => {
     const value = watched[key]
-    return value === undefined ? [] : [[key, resolve(path, value)] as const]
+    return value === undefined ? [] : [[key, place(`watch.folders[].${key}`, value, path)] as const]
   })
   const preset =
     watched.preset === undefined ? {} : { preset: String(absoluteSetting('preset', watched.preset, folder)) }

@@ -70,6 +70,8 @@ describe('the key watch', () => {
     [{ folders: [{ path: 'a', marker: '../{name}' }] }, /file name with \{name\}/],
     [{ folders: [{ path: 'a', after: { webhook: 'file:///etc/passwd' } }] }, /http or https/],
     [{ scanSec: 0 }, /at least 0\.1/],
+    [{ folders: [{ path: '~/in' }] }, /"watch\.folders\[\]\.path" is ~\/in, and only a shell replaces the ~/],
+    [{ folders: [{ path: 'in', out: '~' }] }, /"watch\.folders\[\]\.out" is ~, and only a shell/],
   ])('says what is wrong with %j', async (watch, message) => {
     await expect(resolved(watch)).rejects.toThrow(message)
   })

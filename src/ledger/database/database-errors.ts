@@ -22,7 +22,8 @@ export function databaseError(thrown: unknown, file: string): unknown {
     return new UsageError('ERR_DATABASE_CORRUPT', `${file} is damaged or not a database.`, {
       ...options,
       remedies: [
-        'Move the file (and its -wal and -shm) aside and run again. The receipts beside the outputs still prove what was done.',
+        'If it is a file of your own, name another ledger with --ledger or VOXMUX_LEDGER.',
+        'If it was a ledger, move it (and its -wal and -shm) aside and run again. The receipts beside the outputs still prove what was done.',
       ],
     })
   if (
