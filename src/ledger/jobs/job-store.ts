@@ -101,6 +101,8 @@ export interface JobStore {
   claim(key: string, options?: Pick<ClaimOptions, 'leaseMs'>): Promise<ClaimOutcome>
   /** Claims the next job: highest priority, then the group with the oldest turn, then the oldest. */
   claimNext(options?: ClaimOptions): Promise<ClaimedJob | null>
+  /** Frees the jobs of processes that died on this host. @returns true if there were any */
+  freeDead(): Promise<boolean>
   /** Renews a lease by its full time. An expired lease without a new holder is renewed too. */
   heartbeat(lease: JobLease, leaseMs?: number): Promise<JobLease>
   checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job>

@@ -45,6 +45,7 @@ export function mappedJobStore(
       return claim.outcome === 'unknown' ? claim : { ...claim, job: here(claim.job) }
     },
     claimNext,
+    freeDead: () => store.freeDead(),
     heartbeat: (...args) => store.heartbeat(...args),
     checkpoint: async (lease, checkpoint) => here(await store.checkpoint(lease, stored(checkpoint))),
     takeOutput: async (lease, path) => here(await store.takeOutput(lease, stored(path))),

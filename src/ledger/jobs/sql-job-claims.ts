@@ -13,7 +13,10 @@ export const READY = 'ready'
 const SWEEP_MS = 15_000
 
 /** The claims of a `sqlJobStore`. */
-export function sqlJobClaims(database: Database, holder: Holder): Pick<JobStore, 'claim' | 'claimNext' | 'watch'> {
+export function sqlJobClaims(
+  database: Database,
+  holder: Holder,
+): Pick<JobStore, 'claim' | 'claimNext' | 'freeDead' | 'watch'> {
   /** Time of the last claim. An earlier time now means that the clock was set back. */
   let clockMs = Number.POSITIVE_INFINITY
   /** When a delay or a lease ends next, as of the last claim. */
@@ -68,6 +71,8 @@ export function sqlJobClaims(database: Database, holder: Holder): Pick<JobStore,
         })
       })
     },
+
+    freeDead: () => freeDeadLeases(database, holder),
 
     async watch(onReady) {
       const listening = await database.listen(READY, onReady)

@@ -35,10 +35,13 @@ async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promi
 
 /** Removes what killed processes left where a job is going to work. */
 export async function clearStale(output: string, ownId: string, { jobs, stateDir }: PipelineContext): Promise<void> {
-  const isLive = async (jobId: string) => {
+  const isLive = async (jobId: string): Promise<boolean | undefined> => {
     if (jobId === ownId) return false
     const found = await jobs.get(jobId)
-    return found === null ? undefined : !isEnded(found.status) && found.holder !== null
+    if (found === null) return undefined
+    if (isEnded(found.status) || found.holder === null) return false
+    // A killed process keeps its lease until another asks for it.
+    return (await jobs.freeDead()) ? isLive(jobId) : true
   }
   await clearStaleParts(dirname(output), isLive)
   await clearStaleWork(stateDir, isLive)

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { openLedger } from '../../../src/ledger/index.js'
+import { thisHolder } from '../../../src/ledger/leases/holder.js'
+import { partPath } from '../../../src/pipeline/output/part-file.js'
+import { clearStale, makeWorkFolder } from '../../../src/pipeline/output/work-folder.js'
+import { jobBench } from '../../helpers/job-bench.js'
+
+const bench = jobBench()
+
+it('clears what the killed process of another job left, and nothing of a job that runs', async () => {
+  const { context } = bench.pipeline
+  const output = bench.folder.file('out/next.wav')
+  await mkdir(bench.folder.file('out'))
+  const claimed = async (key: string, pid: number) => {
+    const ledger = await openLedger(bench.folder.file('state/ledger.sqlite'), { holder: { ...thisHolder(), pid } })
+    const { job } = await ledger.jobs.enqueue({ key, group: 'run', input: `/${key}.wav` })
+    await ledger.jobs.claim(key)
+    await ledger.close()
+    const paths = [await makeWorkFolder(context.stateDir, job.id), partPath(output, job.id)] as const
+    await writeFile(paths[1], '')
+    return paths
+  }
+  const running = await claimed('running', process.pid)
+  const killed = await claimed('killed', Number(spawnSync('true').pid))
+  await clearStale(output, 'next', context)
+  expect([...running, ...killed].map((path) => existsSync(path))).toEqual([true, true, false, false])
+})
