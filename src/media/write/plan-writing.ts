@@ -32,7 +32,7 @@ import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
 import { withSameSetUp } from './splice/vorbis-setting.js'
 import { transportSound } from './ts/transport.js'
-import type { DonorFormat, Survey, Wanted, Writer } from './writer.js'
+import { type DonorFormat, declines, type Survey, type Wanted, type Writer } from './writer.js'
 import type { Declined, Writing } from './writing.js'
 
 export interface PlanOutputOptions extends MuxOptions {
@@ -227,7 +227,7 @@ function surveyOf<Parsed, Donor>({ survey }: Writer<Parsed, Donor>, parsed: Pars
   try {
     return survey(parsed, wanted)
   } catch (error) {
-    return { kind: 'declines', reason: malformedReason(error) }
+    return declines(malformedReason(error))
   }
 }
 

@@ -74,6 +74,14 @@ export type Survey =
   /** voxmux asks the next writer. The plan shows the reason: "its second mdat overlaps the first". */
   | { readonly kind: 'declines'; readonly reason: string }
 
+/** Declines a file. @param reason that the plan shows */
+export function declines(reason: string): Extract<Survey, { readonly kind: 'declines' }> {
+  return { kind: 'declines', reason }
+}
+
+/** Reason against a file whose structure does not show which of its tracks is the wanted one. */
+export const UNKNOWN_TRACK = 'voxmux cannot identify the track in the file'
+
 /**
  * A writer of a container family. It reads structure in `parse` and `readDonor`; its decisions are pure functions.
  *

@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { staleChunks } from '../pcm-in-place/stale-chunks.js'
 import type { Chunk } from '../structure/chunks.js'
-import type { Survey, Wanted, Writer } from '../writer.js'
+import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type Writer } from '../writer.js'
 import { type AviFile, readAvi } from './avi-file.js'
 import { type ChangedStream, fitsIndex, placesIn } from './avi-index.js'
 import { censusOfAvi } from './census-of-avi.js'
@@ -46,8 +46,8 @@ export const aviSound: Writer<SignedAvi, AviDonor> = {
 function survey({ avi, signatures, stale }: SignedAvi, wanted: Wanted): Survey {
   const numbers = wanted.tracks.map(({ input }) => input.index)
   const reason = unfitReason(avi, numbers, wanted)
-  if (reason !== undefined) return { kind: 'declines', reason }
-  if (stale) return { kind: 'declines', reason: `its chunk ${stale.id} states facts about the old sound` }
+  if (reason !== undefined) return declines(reason)
+  if (stale) return declines(`its chunk ${stale.id} states facts about the old sound`)
   return {
     kind: 'takes',
     census: censusOfAvi(avi, numbers, signatures),
@@ -65,7 +65,7 @@ function unfitReason(avi: AviFile, numbers: readonly number[], { media, tracks }
   const changed: ChangedStream[] = []
   for (const number of numbers) {
     const [stream, chunks] = [avi.streams[number], avi.data.sound.get(number)]
-    if (!stream || !chunks) return 'voxmux cannot identify the track in the file'
+    if (!stream || !chunks) return UNKNOWN_TRACK
     if (chunks.count === 0) return 'the track lists no packets'
     if (stream.clock.start !== 0) return 'the track starts late'
     if (stream.clock.rate === 0 || stream.clock.scale === 0) return 'the track states no clock'

@@ -7,7 +7,7 @@ import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
 import { levelsOf, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
-import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
 import { type ChunkDonor, isOfCoding, type SoundFile } from './sound-chunks.js'
 
@@ -39,7 +39,7 @@ export const soundChunks: Writer<SoundFile, ChunkDonor> = {
 function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
   const [track] = tracks
   const reason = track && unfitReason(sound.file, media, track)
-  if (!track || reason !== undefined) return { kind: 'declines', reason: reason ?? 'it has no audio track' }
+  if (!track || reason !== undefined) return declines(reason ?? 'it has no audio track')
   return {
     kind: 'takes',
     census: censusOf(sound),

@@ -3,7 +3,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { bytePlan, newBytes } from '../byte-plan.js'
 import { type CensusEntry, lost, rewritten } from '../census.js'
-import { type DonorFormat, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
+import { type DonorFormat, declines, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
 import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
@@ -71,9 +71,9 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
   const { container: codec } = media
   const [track] = tracks
   const donor = FRAME_DONORS[codec]
-  if (!track || tracks.length > 1 || !donor) return { kind: 'declines', reason: 'it has several audio tracks' }
+  if (!track || tracks.length > 1 || !donor) return declines('it has several audio tracks')
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
-    return { kind: 'declines', reason: `its audio is ${track.input.codec}, and becomes ${track.encoding.codec}` }
+    return declines(`its audio is ${track.input.codec}, and becomes ${track.encoding.codec}`)
   }
   const isSignalled = codec === 'mp3' && followsTags
   return {

@@ -9,7 +9,7 @@ import type { LevelField } from '../level/level-field.js'
 import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { levelsOf, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
-import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
@@ -107,7 +107,7 @@ async function readBlocks(read: NearReader, marker: number) {
 function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
   const { marker, blocks, comments, framesStart, framesEnd, before, behind, levels, foreign } = parsed
   const [track] = tracks
-  if (track?.encoding.codec !== 'flac') return { kind: 'declines', reason: 'its audio does not stay FLAC' }
+  if (track?.encoding.codec !== 'flac') return declines('its audio does not stay FLAC')
   const census = [
     ...before.entries,
     ...behind.entries,

@@ -7,7 +7,7 @@ import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { staleReason } from '../stale-facts.js'
 import { joinNeighbours } from '../structure/structure.js'
-import type { Survey, Wanted, Writer } from '../writer.js'
+import { declines, type Survey, type Wanted, type Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
 import { BEGINS, holdsPage, MOST_SEGMENTS, NO_GRANULE, oggPageAt, oggPages } from './ogg-pages.js'
@@ -77,14 +77,14 @@ function isOggCodec(codec: string | null | undefined): codec is OggCodec {
 
 function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   const { codec } = parsed.headers
-  if (!track || track.encoding.codec !== codec) return { kind: 'declines', reason: `its audio does not stay ${codec}` }
+  if (!track || track.encoding.codec !== codec) return declines(`its audio does not stay ${codec}`)
   if (codec === 'speex' && SPEEX_LATE_SAMPLES[track.input.sampleRate] === undefined) {
-    return { kind: 'declines', reason: `no encoder writes Speex of ${track.input.sampleRate} Hz` }
+    return declines(`no encoder writes Speex of ${track.input.sampleRate} Hz`)
   }
-  if (Math.abs(media.startSec) > LATE_SEC) return { kind: 'declines', reason: 'its clock does not begin at zero' }
+  if (Math.abs(media.startSec) > LATE_SEC) return declines('its clock does not begin at zero')
   if (Math.abs((track.input.startSec ?? 0) - media.startSec) > SAME_START_SEC && isFilm(parsed))
-    return { kind: 'declines', reason: 'its sound does not begin with the film' }
-  if (parsed.statesPlaces) return { kind: 'declines', reason: 'its Skeleton states places in the file' }
+    return declines('its sound does not begin with the film')
+  if (parsed.statesPlaces) return declines('its Skeleton states places in the file')
   const muxer = codec === 'opus' ? 'opus' : 'ogg'
   const options = codec === 'vorbis' ? oggPageOptions(media) : []
   const skipSamples = codec === 'speex' ? (SPEEX_LATE_SAMPLES[track.input.sampleRate] ?? 0) : 0

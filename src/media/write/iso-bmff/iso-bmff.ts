@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Survey, Wanted, WantedTrack, Writer } from '../writer.js'
+import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
 import { narrowOffsets } from './lay-out/narrow-offsets.js'
@@ -28,18 +28,16 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   },
   splice: async (file, wanted, place) => {
     const voice = voicesOf(file, wanted)?.[place]
-    return voice === undefined
-      ? 'voxmux cannot identify the track in the file'
-      : spliceableTrack(file, voice, wanted.media.startSec)
+    return voice === undefined ? UNKNOWN_TRACK : spliceableTrack(file, voice, wanted.media.startSec)
   },
   layOut: (file, wanted, donors) => layOutFile(file, voicesOf(file, wanted) ?? [], donors),
 }
 
 function survey(file: IsoFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
-  if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
+  if (!voices) return declines(UNKNOWN_TRACK)
   const reason = unfitReason(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
-  if (reason !== undefined) return { kind: 'declines', reason }
+  if (reason !== undefined) return declines(reason)
   // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
   return {

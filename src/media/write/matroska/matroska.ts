@@ -1,4 +1,4 @@
-import type { Survey, Wanted, Writer } from '../writer.js'
+import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
@@ -18,16 +18,16 @@ export const matroska: Writer<MatroskaFile, MatroskaDonor> = {
     if (wanted.tracks[place]?.input.firstFrames !== undefined)
       return 'its blocks hold several packets and state only their common length'
     const voice = voicesOf(file, wanted)?.[place]
-    return voice ? spliceableTrack(file, voice, wanted.media) : 'voxmux cannot identify the track in the file'
+    return voice ? spliceableTrack(file, voice, wanted.media) : UNKNOWN_TRACK
   },
   layOut: (file, wanted, donors) => layOutMatroska(file, voicesOf(file, wanted) ?? [], donors),
 }
 
 function survey(file: MatroskaFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
-  if (!voices) return { kind: 'declines', reason: 'voxmux cannot identify the track in the file' }
+  if (!voices) return declines(UNKNOWN_TRACK)
   const reason = unfitReason(file, voices)
-  if (reason !== undefined) return { kind: 'declines', reason }
+  if (reason !== undefined) return declines(reason)
   return {
     kind: 'takes',
     census: takeCensus(file, voices),

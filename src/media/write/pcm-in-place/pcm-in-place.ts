@@ -4,7 +4,15 @@ import { type BytePiece, bytePlan, CRC_32, inputPiece, lengthOf } from '../byte-
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
-import { type DonorFormat, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import {
+  type DonorFormat,
+  declines,
+  lateSamples,
+  type Survey,
+  type Wanted,
+  type WantedTrack,
+  type Writer,
+} from '../writer.js'
 import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
@@ -31,10 +39,10 @@ export const pcmInPlace: Writer<InPlaceFile, PcmDonor> = {
 function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
   for (const track of tracks) {
     const reason = reasonAgainst(parsed, track)
-    if (reason !== undefined) return { kind: 'declines', reason: `audio track ${track.input.audioIndex}: ${reason}` }
+    if (reason !== undefined) return declines(`audio track ${track.input.audioIndex}: ${reason}`)
   }
   for (const { path } of parsed.structures) {
-    if (path === CREDENTIALS_BOX) return { kind: 'declines', reason: SIGNS_OLD_BYTES }
+    if (path === CREDENTIALS_BOX) return declines(SIGNS_OLD_BYTES)
   }
   return {
     kind: 'takes',

@@ -3,7 +3,7 @@ import { readAt } from '../../../core/read-at.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { CORRECTED_BYTES } from '../structure/transport-pids.js'
-import { lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
 import { FRAME_KINDS, type FrameKind } from './frame-kinds.js'
 import { FrameSplitter } from './frame-splitter.js'
@@ -58,17 +58,16 @@ function pidOf({ input }: WantedTrack): number {
 
 function survey(file: TransportFile, wanted: Wanted): Survey {
   const { media, tracks } = wanted
-  if (file.grid.size === CORRECTED_BYTES)
-    return { kind: 'declines', reason: 'checksums of its old bytes follow each packet' }
+  if (file.grid.size === CORRECTED_BYTES) return declines('checksums of its old bytes follow each packet')
   const donors = []
   for (const track of tracks) {
     const sound = file.sounds.get(pidOf(track))
     const kind = FRAME_KINDS[track.input.codec ?? '']
     const donor = FRAME_DONORS[track.input.codec ?? '']
-    if (!sound || !kind || !donor) return { kind: 'declines', reason: `${track.input.codec} has no frames to replace` }
-    if (typeof sound === 'string') return { kind: 'declines', reason: sound }
+    if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
+    if (typeof sound === 'string') return declines(sound)
     const reason = unfitSound(file, sound, track, media)
-    if (reason !== undefined) return { kind: 'declines', reason }
+    if (reason !== undefined) return declines(reason)
     const { count, form, hasRest } = sound.frames
     const isMp3 = track.input.codec === 'mp3'
     donors.push({
