@@ -9,13 +9,15 @@ const SCANNED_BYTES = 32
 export class FileWindow {
   readonly #file: FileHandle
   /** Bytes of the file; zeros behind its end. */
-  readonly window = Buffer.alloc(WINDOW_BYTES)
+  readonly window: Buffer
   readonly sizeBytes: number
   #start = 0
   #length = 0
 
-  constructor(file: FileHandle, sizeBytes: number) {
+  /** @param sizeBytes of the file, or of its part that matters */
+  constructor(file: FileHandle, sizeBytes: number, windowBytes = WINDOW_BYTES) {
     this.#file = file
+    this.window = Buffer.alloc(windowBytes)
     this.sizeBytes = sizeBytes
   }
 
@@ -37,7 +39,7 @@ export class FileWindow {
   }
 
   async #load(at: number): Promise<void> {
-    const { bytesRead } = await this.#file.read(this.window, 0, WINDOW_BYTES, at)
+    const { bytesRead } = await this.#file.read(this.window, 0, this.window.length, at)
     this.#start = at
     this.#length = bytesRead
     this.window.fill(0, bytesRead)

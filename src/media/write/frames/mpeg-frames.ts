@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
+import { FileWindow } from '../file-window.js'
 import { MAX_STRUCTURES, type Structure } from '../structure/structure.js'
 
 /** The range from the first frame to the end of the last. */
@@ -16,7 +17,10 @@ export interface FoundFrames extends FrameRange {
   readonly between: readonly Structure[]
 }
 
-const WINDOW_BYTES = 1024 * 1024
+/** The longest header from which the length of a frame is read. */
+export const HEAD_BYTES = 8
+/** Bytes that are read at once: all frames of a file are looked at. */
+export const WINDOW_BYTES = 1024 * 1024
 const KBIT_V1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
 const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0]
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
@@ -32,17 +36,15 @@ export async function mpegFrames(
   let last = range.start
   const between: Structure[] = []
   let tags: Structure[] = []
-  let window: Buffer = Buffer.alloc(0)
-  let windowStart = 0
-  for (let at = range.start; at + 8 <= range.end; ) {
-    if (at < windowStart || at + 16 > windowStart + window.length) {
-      window = await readAt(file, at, Math.min(WINDOW_BYTES, range.end - at))
-      windowStart = at
-      if (window.length < 8) break
-    }
-    const length = frameLength(window, at - windowStart)
+  const window = new FileWindow(file, range.end, WINDOW_BYTES)
+  for (let at = range.start; at + HEAD_BYTES <= range.end; ) {
+    // Waits only if it has to: other bytes are looked at one by one.
+    const loading = window.bring(at)
+    if (loading) await loading
+    if (window.peek(at, HEAD_BYTES).length < HEAD_BYTES) break
+    const length = frameLength(window.window, window.placeOf(at))
     // A frame counts if another one or the end of the audio follows it.
-    if (length > 0 && at + length <= range.end && (await isFollowed(at + length))) {
+    if (length > 0 && at + length <= range.end && (first !== undefined || (await isFollowed(at + length)))) {
       // There can be more tags than a call takes arguments.
       if (first !== undefined && at > last) for (const other of othersOf(tags, last, at)) between.push(other)
       first ??= at
@@ -51,7 +53,7 @@ export async function mpegFrames(
       tags = []
       continue
     }
-    const tagLength = id3Length(window.subarray(at - windowStart), 'ID3') ?? 0
+    const tagLength = id3Length(window.peek(at, 10), 'ID3') ?? 0
     if (first !== undefined && tagLength > 0 && at + tagLength <= range.end) {
       if (tags.length >= MAX_STRUCTURES)
         throw new MalformedFile(`very many tags stand between its frames at byte ${at}`)
@@ -62,10 +64,7 @@ export async function mpegFrames(
   return first === undefined ? undefined : { start: first, end: last, between }
 
   async function isFollowed(at: number) {
-    if (first !== undefined || at + 8 > range.end) return true
-    const inside = at - windowStart
-    if (inside >= 0 && inside + 8 <= window.length) return frameLength(window, inside) > 0
-    return frameLength(await readAt(file, at, 8), 0) > 0
+    return at + HEAD_BYTES > range.end || frameLength(await readAt(file, at, HEAD_BYTES), 0) > 0
   }
 }
 

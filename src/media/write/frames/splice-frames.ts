@@ -2,15 +2,12 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { ADTS_HEAD_BYTES, adtsLength } from '../../probe/adts-length.js'
+import { FileWindow } from '../file-window.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { packetSamples } from '../splice/same-coding.js'
 import { ac3Length, eac3Length } from './dolby-frames.js'
 import { splicedInfo, statesInfo } from './mp3-info.js'
-import { type FrameRange, layerThreeLength } from './mpeg-frames.js'
-
-const WINDOW_BYTES = 1024 * 1024
-/** The longest header from which the length of a frame is read. */
-const HEAD_BYTES = 8
+import { type FrameRange, HEAD_BYTES, layerThreeLength, WINDOW_BYTES } from './mpeg-frames.js'
 
 /** Frames that follow each other, without anything else. */
 export interface FramesDonor {
@@ -76,16 +73,12 @@ async function listFrames(path: string, range: FrameRange, kind: FrameKind) {
 
 async function frameStarts(file: FileHandle, { start, end }: FrameRange, kind: FrameKind) {
   const starts: number[] = []
-  let window: Buffer = Buffer.alloc(0)
-  let windowStart = start
+  const window = new FileWindow(file, end, WINDOW_BYTES)
   for (let at = start; ; ) {
     starts.push(at)
     if (at === end) return starts
-    if (at + HEAD_BYTES > windowStart + window.length) {
-      window = await readAt(file, at, Math.min(WINDOW_BYTES, end - at))
-      windowStart = at
-    }
-    const length = at + HEAD_BYTES <= windowStart + window.length ? kind.lengthAt(window, at - windowStart) : 0
+    await window.bring(at)
+    const length = at + HEAD_BYTES <= end ? kind.lengthAt(window.window, window.placeOf(at)) : 0
     if (length === 0 || at + length > end) return undefined
     at += length
   }

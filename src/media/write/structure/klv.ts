@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
+import { nearReader } from '../../probe/near-reader.js'
 import { StructureRow } from './structure-row.js'
 
 const KEY = '060e2b34'
@@ -13,14 +13,9 @@ const MOST_KLVS = 20_000_000
 /** Lists the KLVs of an MXF file (SMPTE ST 377-1); undefined if what follows one of them is not a KLV. */
 export async function klvs(file: FileHandle, sizeBytes: number): Promise<StructureRow | undefined> {
   const found = new StructureRow()
-  let window: Buffer = Buffer.alloc(0)
-  let from = 0
+  const read = nearReader(file, WINDOW_BYTES)
   for (let at = 0; at < sizeBytes; ) {
-    if (at + HEAD_BYTES > from + window.length) {
-      window = await readAt(file, at, WINDOW_BYTES)
-      from = at
-    }
-    const head = window.subarray(at - from, at - from + HEAD_BYTES)
+    const head = await read(at, HEAD_BYTES)
     const length = head.toString('hex', 0, 4) === KEY ? berLength(head) : undefined
     if (!length || at + length.head + length.body > sizeBytes || found.count > MOST_KLVS) return undefined
     const size = length.head + length.body
