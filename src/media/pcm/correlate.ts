@@ -67,7 +67,7 @@ export function nearestWaveformPeak({ values, maxLag }: Correlation, expected: n
 }
 
 /** Sum of squares. */
-export function energyOf(signal: Float64Array): number {
+export function energyOf(signal: Float32Array | Float64Array): number {
   let sum = 0
   for (let index = 0; index < signal.length; index++) sum += (signal[index] as number) ** 2
   return sum

@@ -1,6 +1,6 @@
 import { uint32LE } from '../../number-bytes.js'
 import { isStreamedSize } from '../../probe/streamed-size.js'
-import { type BytePiece, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
+import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** A chunk with a new body. */
@@ -11,10 +11,6 @@ export function withBody({ start }: Pick<Chunk, 'start'>, body: Buffer): readonl
 /** A size that changes by some bytes. Recorders that were stopped leave 0 or a placeholder, which stays. */
 export function statedSize(stated: number, growth: number): number {
   return isStreamedSize(stated) ? stated : stated + growth
-}
-
-export function lengthOf(pieces: readonly BytePiece[]): number {
-  return pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
 }
 
 /** The head of a packet's chunk. */

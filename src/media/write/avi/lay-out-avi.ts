@@ -1,10 +1,18 @@
-import { type BytePiece, type BytePlan, inputPiece, joinRanges, offsetMap, pieceLength } from '../byte-plan.js'
+import {
+  type BytePiece,
+  type BytePlan,
+  inputPiece,
+  joinRanges,
+  lengthOf,
+  offsetMap,
+  pieceLength,
+} from '../byte-plan.js'
 import { dealPackets } from '../deal-packets.js'
 import { firstAtLeast } from '../first-at-least.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { AviFile, AviPart } from './avi-file.js'
-import { lengthOf, sizePiece, statedSize, withBody } from './avi-pieces.js'
+import { sizePiece, statedSize, withBody } from './avi-pieces.js'
 import { type AviDonor, MovieLayout, type NewBodies, type NewSound } from './movie-layout.js'
 import { NewIndices } from './new-indices.js'
 import { startTimes, withNewSound } from './stream-header.js'

@@ -1,4 +1,5 @@
 import { channelWeight } from '../../pcm/channel-weight.js'
+import { energyOf } from '../../pcm/correlate.js'
 
 /** Sound as interleaved samples; full scale is 1. */
 export type Sound = Float32Array | Float64Array
@@ -45,12 +46,6 @@ function hasSameLevel(one: readonly Sound[], other: readonly Sound[]): boolean {
 
 function powerOf(sound: Sound): number {
   return energyOf(sound) / Math.max(1, sound.length)
-}
-
-function energyOf(sound: Sound): number {
-  let sum = 0
-  for (let place = 0; place < sound.length; place++) sum += (sound[place] as number) ** 2
-  return sum
 }
 
 /**
