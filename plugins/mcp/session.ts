@@ -1,6 +1,6 @@
 import { checkSchema } from '../../src/config/check-schema.js'
 import { errorReport, toVoxmuxError, UsageError } from '../../src/core/errors.js'
-import { voxmuxVersion } from '../../src/core/version.js'
+import { voxmuxVersion } from '../../src/core/package-folder.js'
 import { type Desk, requireOwnJob } from './desk.js'
 import { taskOf } from './job-view.js'
 import { ledgerTasks } from './ledger-tasks.js'

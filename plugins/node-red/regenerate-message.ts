@@ -6,6 +6,7 @@ import type { StartOptions } from '../../src/client/service-api.js'
 import type { VoxmuxClient } from '../../src/client/voxmux-client.js'
 import { UsageError } from '../../src/core/errors.js'
 import { reasonAgainstFolder } from '../../src/core/make-folder.js'
+import { isSameFile } from '../../src/core/same-file.js'
 import { thrownMessage } from '../../src/core/thrown-message.js'
 import { tryWriting } from '../../src/pipeline/output/part-file.js'
 import type { Message } from './runtime.js'
@@ -149,10 +150,4 @@ async function targetOf(input: string, output: string, outputType: string): Prom
     throw new UsageError('ERR_BAD_OPTION', `The output would replace its input, ${input}. Choose another output.`)
   }
   return target
-}
-
-/** True if both names lead to one file, for example through a link. */
-async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
-  return !!first && !!second && first.dev === second.dev && first.ino === second.ino
 }

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
+import { isSameFile } from '../../src/core/same-file.js'
 import { namesFolder } from '../../src/pipeline/plan/output-path.js'
 import { type Bundle, isInBundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'
@@ -25,7 +25,7 @@ export async function outputsOf(
   const wanted = output === undefined ? undefined : resolve(cwd, output)
   if (output === undefined || wanted === undefined) return laidOut(join(dirname(path), name), () => undefined)
   if (extname(wanted).toLowerCase() === extension && !(await namesFolder(output, cwd))) {
-    if (wanted === path || isSamePlace(wanted, path)) {
+    if (wanted === path || (await isSameFile(wanted, path))) {
       throw new UsageError('ERR_OUTPUT_IS_INPUT', `The output would replace the timeline ${path}.`, {
         input: path,
         remedies: ['Name another file with --output: the timeline is only ever read.'],
@@ -66,10 +66,4 @@ function distinctFolders(folder: string): (mediaPath: string) => string {
     taken.set(join(free, name), mediaPath)
     return free
   }
-}
-
-/** Checks whether another path, such as a link or another mount, leads to the same timeline. */
-function isSamePlace(wanted: string, path: string): boolean {
-  const [one, other] = [wanted, path].map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
-  return !!one && one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs
 }

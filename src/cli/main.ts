@@ -8,7 +8,7 @@ const argv = process.argv.slice(2)
 const [first] = argv
 
 if (argv.length === 1 && (first === '--version' || first === '-v' || first === 'version')) {
-  const { voxmuxVersion } = await import('../core/version.js')
+  const { voxmuxVersion } = await import('../core/package-folder.js')
   say(`${voxmuxVersion()}\n`)
 } else if (argv.length === 0 || (argv.length === 1 && (first === '--help' || first === '-h' || first === 'help'))) {
   if (argv.length > 0) say(overview(COMMANDS, process.stdout.columns || undefined))

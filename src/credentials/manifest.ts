@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { CredentialsSettings } from '../config/index.js'
-import { voxmuxVersion } from '../core/version.js'
+import { voxmuxVersion } from '../core/package-folder.js'
 
 /** Facts about an output that its Content Credentials state. */
 export interface SignedFacts {

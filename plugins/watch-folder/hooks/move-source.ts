@@ -39,7 +39,7 @@ export async function moveSource(root: string, path: string, done: string, read:
     const target = join(done, numbered(path, count))
     const there = await fileFacts(target)
     // It was linked before a crash, and its old name is still there.
-    const isSame = there !== undefined && isSameFile(facts, there)
+    const isSame = there !== undefined && isSameInode(facts, there)
     if (there && !isSame) continue
     const gift = isSame ? 'linked' : await given(source, target)
     if (gift === 'taken') continue
@@ -47,7 +47,7 @@ export async function moveSource(root: string, path: string, done: string, read:
     await syncFolder(folder)
     const linked = await fileFacts(target)
     // Otherwise a newer version had the name already when it was linked.
-    const isOld = linked !== undefined && isSameFile(facts, linked) && isStill(facts, linked)
+    const isOld = linked !== undefined && isSameInode(facts, linked) && isStill(facts, linked)
     if (isOld && (await dropName(source, facts))) return target
     await rm(target)
     return source
@@ -72,7 +72,7 @@ export async function moveMarker(root: string, path: string, done: string, templ
 export async function isMovedTo(done: string, path: string, facts: FileFacts): Promise<boolean> {
   for (let count = 1; count <= MOST_NAMES; count++) {
     const there = await fileFacts(join(done, numbered(path, count)))
-    if (there === undefined || isSameFile(facts, there)) return there !== undefined
+    if (there === undefined || isSameInode(facts, there)) return there !== undefined
   }
   return false
 }
@@ -85,16 +85,16 @@ export async function isMovedTo(done: string, path: string, facts: FileFacts): P
  */
 async function dropName(source: string, before: FileFacts): Promise<boolean> {
   const found = await fileFacts(source)
-  if (!found || !isSameFile(before, found)) return true
+  if (!found || !isSameInode(before, found)) return true
   if (!isStill(before, found)) return false
   // Another program can take the name until the next call, which therefore removes nothing yet.
   const aside = await setAside(source)
   const facts = await fileFacts(aside)
-  const isOld = facts === undefined || (isSameFile(before, facts) && isStill(before, facts))
+  const isOld = facts === undefined || (isSameInode(before, facts) && isStill(before, facts))
   // If a still newer version has the name, it replaced this one.
   if (!isOld) await giveBack(aside)
   await dropAside(aside)
-  return isOld || !isSameFile(before, facts)
+  return isOld || !isSameInode(before, facts)
 }
 
 /** Gives a file another name. `taken` if another file has it, perhaps since a moment ago. */
@@ -125,7 +125,7 @@ async function given(source: string, target: string): Promise<'linked' | 'rename
   }
 }
 
-function isSameFile(a: FileFacts, b: FileFacts): boolean {
+function isSameInode(a: FileFacts, b: FileFacts): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 

@@ -3,7 +3,7 @@ import type { OperatorSide, WatchDaemon, WatchedFolder } from '../../../plugins/
 import { type Config, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, overallExitCode } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
-import { voxmuxVersion } from '../../core/version.js'
+import { voxmuxVersion } from '../../core/package-folder.js'
 import type { Job, JobStore } from '../../ledger/index.js'
 import { lowerToolPriority } from '../../media/index.js'
 import { loadAhead } from '../../runtime/load-ahead.js'

@@ -1,4 +1,4 @@
-import { voxmuxVersion } from '../../core/version.js'
+import { voxmuxVersion } from '../../core/package-folder.js'
 import { findFfmpeg } from '../../media/index.js'
 import type { PipelineContext } from '../context.js'
 import type { JobSettings } from '../plan/job-settings.js'

@@ -3,6 +3,7 @@ import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
 import { nearestExisting } from '../../core/make-folder.js'
+import { isSameFile } from '../../core/same-file.js'
 import { REPLACEMENT } from '../../core/undecodable-name.js'
 
 /** Suffix of the receipt's name after the output's. */
@@ -139,12 +140,4 @@ export async function outputPlace(wish: OutputPathOptions): Promise<string> {
   return (await namesFolder(wish.output, wish.cwd))
     ? join(wanted.endsWith(sep) ? wanted.slice(0, -1) || sep : wanted, ownName)
     : wanted
-}
-
-/** True if two paths lead to one existing file: through a link, another mount, or a name in different case. */
-async function isSameFile(one: string, other: string): Promise<boolean> {
-  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
-  if (!first || !second || first.dev !== second.dev || first.ino !== second.ino) return false
-  // On some file systems all file numbers are 0, or are not unique.
-  return first.size === second.size && first.mtimeNs === second.mtimeNs
 }
