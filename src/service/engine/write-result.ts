@@ -12,7 +12,7 @@ import {
 } from '../../media/index.js'
 import { silentPcm } from '../../media/pcm/pcm-streams.js'
 import { requireCopyablePictures } from '../../media/probe/movie/edit-lists.js'
-import { copyWaveChunks } from '../../media/probe/wave-chunks.js'
+import { copyWaveChunks } from '../../media/write/remux/mend/copy-wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
 import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'

@@ -19,7 +19,7 @@ type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
  * @throws {TransientError} ERR_DISK_FULL
  * @throws {JobFailedError} ERR_CUT_LENGTH
  */
-export async function decodeAdts(path: string, wavePath: string, options: AdtsOptions = {}): Promise<number> {
+export async function decodeAdts(path: string, wavePath: string, options: AdtsOptions): Promise<number> {
   await runFfmpeg(
     {
       inputs: [{ url: fileUrl(path), options: [...safeInputOptions(), '-f', 'aac'] }],
@@ -32,8 +32,8 @@ export async function decodeAdts(path: string, wavePath: string, options: AdtsOp
     },
     { ...options, input: path },
   )
-  const file = await open(wavePath, 'r')
-  const sampleCount = await waveSampleCount(file).finally(() => file.close())
+  await using file = await open(wavePath, 'r')
+  const sampleCount = await waveSampleCount(file)
   if (sampleCount === null) throw new JobFailedError('ERR_CUT_LENGTH', `ffmpeg could not decode the audio of ${path}.`)
   return sampleCount
 }
@@ -61,7 +61,7 @@ export async function encodeAdts(
   wavePath: string,
   path: string,
   { bitRate, delaySamples = 0, sampleCount = 0, ...feed }: AdtsEncoding,
-  runOptions: AdtsOptions = {},
+  runOptions: AdtsOptions,
 ): Promise<{ leadFrames: number }> {
   const options = ['-b:{s}', String(Math.round(bitRate)), ...(await aacCoderOptions())]
   const encoding: AudioEncoding = { codec: 'aac', encoder: 'aac', lossless: false, bitRate, options }
