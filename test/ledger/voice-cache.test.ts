@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { VoiceCache } from '../../src/ledger/index.js'
-import { partName } from '../../src/ledger/jobs/part-files.js'
+import { partName } from '../../src/ledger/voices/part-files.js'
 import { runScript } from './run-script.js'
 import { tempFolder } from './temp-folder.js'
 

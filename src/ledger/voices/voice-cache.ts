@@ -4,8 +4,8 @@ import { access, chmod, copyFile, link, rename, rm, stat, utimes } from 'node:fs
 import { dirname, extname, join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
-import { partName, sweepParts } from '../jobs/part-files.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
+import { partName, sweepParts } from './part-files.js'
 
 interface VoiceCacheOptions {
   /**
