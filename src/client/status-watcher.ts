@@ -49,7 +49,7 @@ export class StatusWatcher {
    * @throws {TransientError} after `polling.outageMs` without a response
    * @throws {InterruptedError} on abort or close
    */
-  async watch(fileId: string, { signal, onStatus }: WatchOptions = {}): Promise<FileStatus> {
+  async watch(fileId: string, { signal, onStatus }: WatchOptions): Promise<FileStatus> {
     throwIfAborted(signal)
     const file = this.#fileOf(fileId)
     let waiter!: Waiter
@@ -139,27 +139,29 @@ export class StatusWatcher {
 
   async #runRound(): Promise<void> {
     const batch = dueBatch(this.#files.values(), performance.now() + BATCH_WINDOW_MS, LIMITS.fileIdsMax)
-    if (batch.length > 0) {
-      const round = new AbortController()
-      this.#round = round
-      this.#askedAtMs = performance.now()
-      // Prevents that the response, which may be older, undoes a notification that comes during the request.
-      for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
-      try {
-        const entries = await this.#poll(
-          batch.map((file) => file.id),
-          round.signal,
-        )
-        this.#failingSinceMs = null
-        for (const [index, file] of batch.entries()) if (this.#isPolled(file)) this.#take(file, entries[index])
-      } catch (thrown) {
-        if (!round.signal.aborted) this.#fail(batch.filter(this.#isPolled), toVoxmuxError(thrown))
-      } finally {
-        this.#round = undefined
-        for (const file of batch) if (file.nextAtMs === Number.POSITIVE_INFINITY) this.#postpone(file)
-      }
-    }
+    if (batch.length > 0) await this.#ask(batch)
     this.#schedule()
+  }
+
+  async #ask(batch: readonly PolledFile[]): Promise<void> {
+    const round = new AbortController()
+    this.#round = round
+    this.#askedAtMs = performance.now()
+    // Prevents that the response, which may be older, undoes a notification that comes during the request.
+    for (const file of batch) file.nextAtMs = Number.POSITIVE_INFINITY
+    try {
+      const entries = await this.#poll(
+        batch.map((file) => file.id),
+        round.signal,
+      )
+      this.#failingSinceMs = null
+      for (const [index, file] of batch.entries()) if (this.#isPolled(file)) this.#take(file, entries[index])
+    } catch (thrown) {
+      if (!round.signal.aborted) this.#fail(batch.filter(this.#isPolled), toVoxmuxError(thrown))
+    } finally {
+      this.#round = undefined
+      for (const file of batch) if (file.nextAtMs === Number.POSITIVE_INFINITY) this.#postpone(file)
+    }
   }
 
   #take(file: PolledFile, entry: FileStatus | undefined): void {

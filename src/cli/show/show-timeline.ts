@@ -3,7 +3,7 @@ import { type ExitCode, overallExitCode, toVoxmuxError, type VoxmuxError } from 
 import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
-import { outcomeOfError } from '../../pipeline/job/job-outcome.js'
+import { eventWithoutOutput, statusOf } from '../../pipeline/job/job-outcome.js'
 import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
 import { refusalError } from '../../precheck/index.js'
 import { describeError, type Output } from '../output/output.js'
@@ -13,11 +13,10 @@ import { priceWords, voiceSeconds } from './price-words.js'
 export async function showFiles(plan: TimelinePlan, output: Output, signal: AbortSignal): Promise<ExitCode> {
   const refusals = await Promise.all(plan.sources.map((source) => refusalOf(source, signal)))
   const files = plan.sources.map(({ request, media }, index): FileEvent => {
+    const error = refusals[index] ?? null
+    if (error) output.note(describeError(error))
     const file = { id: request.provisionalId, input: media.path }
-    const error = refusals[index]
-    if (!error) return { event: 'file', ...file, status: 'skipped', output: null, receipt: null, error: null }
-    output.note(describeError(error))
-    return outcomeOfError(file, error).event
+    return eventWithoutOutput(file, error ? statusOf(error) : 'skipped', error)
   })
   for (const event of files) output.event({ ...event })
   const exitCode = overallExitCode(refusals.map((error) => error?.exitCode ?? 0))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type FileErrorCode, fileErrorCodeSchema } from '../../contract/index.js'
-import { errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
+import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
@@ -12,8 +12,8 @@ import { checkWriting } from '../plan/plan-job.js'
 import { planTracks, type TrackPlan } from '../plan/plan-tracks.js'
 import { MOST_MAPPED_SEC, mapTrack } from '../voice/map-track.js'
 import { mappedVoiceVerdicts, noVoiceVerdicts } from '../voice/no-voice-verdicts.js'
-import { isWebAddress, shownInput } from '../web-address.js'
-import { statusOf } from './job-outcome.js'
+import { isWebAddress } from '../web-address.js'
+import { eventWithoutOutput, statusOf } from './job-outcome.js'
 
 /** The result of the pre-check of one input. */
 export interface CheckedFile extends FileEvent {
@@ -80,13 +80,7 @@ function outcome(
   found: Pick<CheckedFile, 'media' | 'verdicts'> & Partial<Pick<CheckedFile, 'writing' | 'map'>>,
 ) {
   const file: CheckedFile = {
-    event: 'file',
-    id: randomUUID(),
-    input: shownInput(input),
-    status: error ? statusOf(error) : 'done',
-    output: null,
-    receipt: null,
-    error: error ? errorReport(error) : null,
+    ...eventWithoutOutput({ id: randomUUID(), input }, error ? statusOf(error) : 'done', error ?? null),
     ...{ writing: null, map: null, ...found },
   }
   return { file, exitCode: error?.exitCode ?? 0 }

@@ -38,16 +38,17 @@ export function outcomeOfError(
   error: VoxmuxError,
   status: InputStatus = statusOf(error),
 ): JobOutcome {
-  const event: FileEvent = {
-    event: 'file',
-    id,
-    input: shownInput(input),
-    status,
-    output: null,
-    receipt: null,
-    error: errorReport(error),
-  }
-  return { event, error, receipt: null }
+  return { event: eventWithoutOutput({ id, input }, status, error), error, receipt: null }
+}
+
+/** The event of an input that has no output. */
+export function eventWithoutOutput(
+  { id, input }: { readonly id: string; readonly input: string },
+  status: InputStatus,
+  error: VoxmuxError | null,
+): FileEvent {
+  const report = error && errorReport(error)
+  return { event: 'file', id, input: shownInput(input), status, output: null, receipt: null, error: report }
 }
 
 /** The status of an input after an error. */

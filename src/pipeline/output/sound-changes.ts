@@ -9,8 +9,8 @@ import { soundFaults } from './sound-faults.js'
 export type SoundChanges = ReadonlyMap<ObtainedChunk, SoundChange & FaultFigures>
 
 /**
- * Measures how much of the sent voice the output changes, and which faults of it are left. Handles and the overlaps of chunks do not count. A fault here
- * costs only the figures, because the output is paid for.
+ * Measures how much of the sent voice the output changes, and which faults of it are left. Handles and the overlaps of
+ * chunks do not count. A fault here costs only the figures, because the output is paid for.
  *
  * @param share of the regenerated audio in the output, 0 to 1
  */
@@ -19,17 +19,13 @@ export async function soundChanges(
   { share, signal }: { readonly share: number; readonly signal: AbortSignal },
 ): Promise<SoundChanges> {
   const changes = new Map<ObtainedChunk, SoundChange & FaultFigures>()
-  for (const piece of pieces) {
-    for (const [index, chunk] of piece.chunks.entries()) {
-      if (chunk.regenerated === null) continue
-      const ranges = ownRanges(piece, index, chunk.cut.range.startSample)
-      const range = { startSample: ranges[0]?.startSample ?? 0, endSample: ranges.at(-1)?.endSample ?? 0 }
-      try {
-        const change = await soundChange(chunk.cut, chunk.alignment, { ranges, share, signal })
-        changes.set(chunk, { ...change, ...(await soundFaults(chunk, { range, share, signal })) })
-      } catch (error) {
-        if (signal.aborted) throw error
-      }
+  for (const { chunk, ranges } of regeneratedChunks(pieces)) {
+    const range = { startSample: ranges[0]?.startSample ?? 0, endSample: ranges.at(-1)?.endSample ?? 0 }
+    try {
+      const change = await soundChange(chunk.cut, chunk.alignment, { ranges, share, signal })
+      changes.set(chunk, { ...change, ...(await soundFaults(chunk, { range, share, signal })) })
+    } catch (error) {
+      if (signal.aborted) throw error
     }
   }
   return changes
@@ -43,18 +39,24 @@ export async function isSameThroughout(
   pieces: readonly ObtainedPiece[],
   { share, signal }: { readonly share: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  for (const piece of pieces) {
-    for (const [index, { cut, alignment, regenerated }] of piece.chunks.entries()) {
-      if (regenerated === null) continue
-      const ranges = ownRanges(piece, index, cut.range.startSample)
-      const isSame = await isSameSound(cut, alignment, { ranges, share, signal }).catch((error: unknown) => {
-        if (signal.aborted) throw error
-        return false
-      })
-      if (!isSame) return false
-    }
+  for (const { chunk, ranges } of regeneratedChunks(pieces)) {
+    const isSame = await isSameSound(chunk.cut, chunk.alignment, { ranges, share, signal }).catch((error: unknown) => {
+      if (signal.aborted) throw error
+      return false
+    })
+    if (!isSame) return false
   }
   return true
+}
+
+/** The chunks with regenerated audio, and the parts of each that reach the output. */
+function* regeneratedChunks(pieces: readonly ObtainedPiece[]) {
+  for (const piece of pieces) {
+    for (const [index, chunk] of piece.chunks.entries()) {
+      if (chunk.regenerated === null) continue
+      yield { chunk, ranges: ownRanges(piece, index, chunk.cut.range.startSample) }
+    }
+  }
 }
 
 /** The parts of a chunk that reach the output, in samples of its cut. */
