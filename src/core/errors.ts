@@ -154,7 +154,7 @@ export function isAbort(thrown: unknown): boolean {
 }
 
 /** Creates the error for a share or a disk that is unreachable at the moment. The file on it is not at fault. */
-export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'> = {}): TransientError {
+export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'>): TransientError {
   return new TransientError('ERR_STORAGE_AWAY', `The disk or share of ${where} does not respond.`, {
     ...options,
     remedies: ['Reconnect it, then run the same command again.'],

@@ -12,7 +12,7 @@ export interface EmbeddedService extends Pick<RunningService, 'onFileEnd' | 'onD
  *
  * @param engine path of the description of an ONNX voice model; null for the embedded models
  */
-export async function startEmbedded(dataDir: string, engine: string | null = null): Promise<EmbeddedService> {
+export async function startEmbedded(dataDir: string, engine: string | null): Promise<EmbeddedService> {
   const settings = engine === null ? {} : { engine: { kind: 'onnx' as const, model: engine } }
   const running = await startService({ dataDir, settings })
   try {

@@ -57,24 +57,24 @@ export class VoicePool {
   }
 
   /** The difference that {@link regenerate} would add to the block: exactly 0 if it leaves it alone. */
-  async correct(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
+  async correct(block: Block, options: BlockOptions): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'correct', block }, options)
   }
 
   /** The difference that lowers music under a voice: exactly 0 without music. Errors as {@link regenerate}. */
-  async lowerBed(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
+  async lowerBed(block: Block, options: BlockOptions): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'lower-bed', block }, options)
   }
 
   /** How much the block needs regeneration; errors as {@link regenerate}. */
-  async judge(block: Block, options: BlockOptions = {}): Promise<JudgedBlock> {
+  async judge(block: Block, options: BlockOptions): Promise<JudgedBlock> {
     const { channels, probability } = await this.#ask({ task: 'judge', block }, options)
     const [strength = new Float32Array(0), bed = strength] = channels
     return { strength, bed, probability }
   }
 
   /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */
-  async detect(block: Block, options: BlockOptions = {}): Promise<Float32Array | null> {
+  async detect(block: Block, options: BlockOptions): Promise<Float32Array | null> {
     return (await this.#ask({ task: 'detect', block }, options)).probability
   }
 

@@ -26,7 +26,7 @@ interface DaemonReporterOptions {
  * Opens the reporter of a daemon. A terminal gets bars and sentences. Elsewhere, as in a service manager's journal,
  * each step is one line of structured log on stderr, with the job's id. With `--json` the events also go to stdout.
  */
-export function createDaemonReporter(output: Output, options: DaemonReporterOptions = {}): DaemonReporter {
+export function createDaemonReporter(output: Output, options: DaemonReporterOptions): DaemonReporter {
   const { progress = 'auto', log = 'auto' } = options
   const counts: Partial<Record<InputStatus, number>> = {}
   const isTerminal = output.stderr.isTTY === true

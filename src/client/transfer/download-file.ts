@@ -51,7 +51,7 @@ export async function downloadFile(
   source: DownloadSource,
   targetPath: string,
   context: TransferContext,
-  options: AnyFileOptions = {},
+  options: AnyFileOptions,
 ): Promise<Downloaded> {
   // Short, as the target's name may be the longest; its own, as another download may have the same target.
   const partPath = join(dirname(targetPath), `.voxmux-${randomUUID()}.part`)

@@ -21,7 +21,7 @@ export async function registerAndUpload(
   api: Pick<ServiceApi, 'registerFile'>,
   upload: (registered: RegisteredFile, options: TransferOptions) => Promise<void>,
   file: FileToRegister,
-  options: RegisterAndUploadOptions = {},
+  options: RegisterAndUploadOptions,
 ): Promise<RegisteredFile> {
   for (let registration = 1; ; registration++) {
     const registered = await api.registerFile(file, { signal: options.signal })

@@ -47,7 +47,7 @@ export async function uploadFile(
   path: string,
   registered: RegisteredFile,
   { blockTypeHeader, ...context }: TransferContext & { readonly blockTypeHeader: string },
-  { signal, onProgress }: TransferOptions = {},
+  { signal, onProgress }: TransferOptions,
 ): Promise<void> {
   const link = safeAddress(registered.file_upload_link, 'The upload link')
   const contentLength = await fileSize(path)

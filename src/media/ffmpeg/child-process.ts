@@ -218,9 +218,9 @@ function notStarted(path: string, cause: NodeJS.ErrnoException): VoxmuxError {
  * The environment of a child that reads untrusted files. It has no credentials, proxies or ffmpeg report settings, and
  * a plain locale, so that messages can be recognised.
  */
-function childEnvironment(env: NodeJS.ProcessEnv = process.env): Record<string, string> {
+function childEnvironment(): Record<string, string> {
   const kept = PASSED_ON.flatMap((name) => {
-    const value = env[name]
+    const value = process.env[name]
     return value === undefined ? [] : [[name, value] as const]
   })
   return { ...Object.fromEntries(kept), LC_ALL: 'C', AV_LOG_FORCE_NOCOLOR: '1' }

@@ -55,7 +55,7 @@ export async function ffprobeLines(
   path: string,
   args: readonly string[],
   onLine: (line: string) => void,
-  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions = {},
+  { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions,
 ): Promise<void> {
   let rest = ''
   const onText = (text: string) => {

@@ -193,7 +193,7 @@ interface Part {
  * @param sentBefore cuts that were paid for: parts that make up one of them stay as they were sent, and only the others
  * are joined
  */
-export function joinMeeting(parts: readonly Part[], sentBefore: readonly ClockRange[] = []): readonly Part[] {
+export function joinMeeting(parts: readonly Part[], sentBefore: readonly ClockRange[]): readonly Part[] {
   let left = parts
   const kept: Part[] = []
   for (const cut of [...sentBefore].sort((one, other) => lengthOf(other) - lengthOf(one))) {

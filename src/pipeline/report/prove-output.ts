@@ -40,7 +40,7 @@ export interface OutputProof {
  * @throws {UsageError} `ERR_INPUT_MISSING`
  * @throws {VerificationError} `ERR_RECEIPT_MISSING`
  */
-export async function proveOutput(output: string, options: ProveOptions = {}): Promise<OutputProof> {
+export async function proveOutput(output: string, options: ProveOptions): Promise<OutputProof> {
   const { signal } = options
   for (const path of [output, options.input]) if (path !== undefined) await requireFile(path)
   const path = options.receipt ?? receiptPath(output)

@@ -42,7 +42,7 @@ export class FileFolder {
   }
 
   /** Writes a stream to the input. `through` counts and checks the bytes. */
-  async writeInput(fileId: string, source: Readable, through: readonly Transform[], options?: WriteOptions) {
+  async writeInput(fileId: string, source: Readable, through: readonly Transform[], options: WriteOptions) {
     await this.#made(this.#folder(fileId))
     await writeWhole(this.inputPath(fileId), [source, ...through], options)
   }

@@ -24,7 +24,7 @@ export interface WriteOptions {
 export async function writeWhole(
   target: string,
   streams: readonly (Readable | Transform)[],
-  { signal, assertOpen }: WriteOptions = {},
+  { signal, assertOpen }: WriteOptions,
 ): Promise<void> {
   const part = join(dirname(target), `${PART}${randomUUID()}`)
   try {

@@ -1,4 +1,5 @@
 import { decimate } from '../resample-by-factor.js'
+import { HOP_SEC } from '../restore/spectral-change.js'
 import { BED_HOP_SEC, findBed } from './find-bed.js'
 import { TONE_RATE } from './steady-tones.js'
 
@@ -11,17 +12,12 @@ const CROSSINGS = 6
  *
  * @param lows the channels at 16 kHz
  * @param likeness of each channel, frame by frame: how far it shares the gain of all
- * @param hopSec time between two frames
  * @returns for each channel 0 (no bed) … 1, frame by frame
  */
-export function bedsOf(
-  lows: readonly Float32Array[],
-  likeness: readonly Float64Array[],
-  hopSec: number,
-): Float64Array[] {
+export function bedsOf(lows: readonly Float32Array[], likeness: readonly Float64Array[]): Float64Array[] {
   const found = lows.map((low) => findBed(decimate(low, 16_000 / TONE_RATE, CROSSINGS)))
   const at = (values: Float64Array | undefined, frame: number) => {
-    const place = (frame * hopSec) / BED_HOP_SEC
+    const place = (frame * HOP_SEC) / BED_HOP_SEC
     const before = Math.floor(place)
     const left = values?.[before] ?? 0
     return left + ((values?.[before + 1] ?? left) - left) * (place - before)

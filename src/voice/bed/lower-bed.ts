@@ -23,7 +23,7 @@ export async function lowerBed(block: Block, gain: FrameGain, listen: Listener):
   const prepared = channels.map(unprepared)
   const likeness = likenessOf(channels, framesOf(channels[0]?.length ?? 0), HOP_SAMPLES, HOP_SEC)
   const lows = prepared.map(({ low }) => low())
-  const beds = bedsOf(lows, likeness, HOP_SEC).map(slowed)
+  const beds = bedsOf(lows, likeness).map(slowed)
   const original = channels.map((channel) => channel.subarray(innerStart, innerEnd))
   if (beds.every((bed) => bed.every((value) => value === 0)))
     return original.map(({ length }) => new Float32Array(length))

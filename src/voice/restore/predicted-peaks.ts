@@ -36,7 +36,7 @@ export function predictPeaks(channel: Float32Array, clipping: Clipping): Float32
 function restoreFrame(given: Float32Array, lost: readonly number[]): Float64Array {
   const frame = Float64Array.from(given)
   for (let round = 0; round < ROUNDS; round++) {
-    const error = correlation(predictor(frame), ORDER)
+    const error = correlation(predictor(frame))
     const solved = solveLost(frame, lost, error)
     for (const [k, i] of lost.entries()) {
       const cut = given[i] ?? 0
@@ -50,7 +50,7 @@ function restoreFrame(given: Float32Array, lost: readonly number[]): Float64Arra
 /** The prediction error filter of a frame, by Levinson's recursion: `[1, a₁ … a_order]`. */
 function predictor(frame: Float64Array): Float64Array {
   const windowed = frame.map((value, i) => value * (0.5 - 0.5 * Math.cos((2 * Math.PI * (i + 0.5)) / frame.length)))
-  const r = correlation(windowed, ORDER)
+  const r = correlation(windowed)
   // A trace of white noise keeps the recursion stable.
   let error = (r[0] ?? 0) * (1 + 1e-9) + 1e-12
   const a = new Float64Array(ORDER + 1)
@@ -66,9 +66,9 @@ function predictor(frame: Float64Array): Float64Array {
   return a
 }
 
-/** `Σ x[i] x[i + lag]` for each lag up to `most`. */
-function correlation(x: Float64Array, most: number): Float64Array {
-  return Float64Array.from({ length: most + 1 }, (_, lag) => {
+/** `Σ x[i] x[i + lag]` for each lag up to {@link ORDER}. */
+function correlation(x: Float64Array): Float64Array {
+  return Float64Array.from({ length: ORDER + 1 }, (_, lag) => {
     let sum = 0
     for (let i = 0; i + lag < x.length; i++) sum += (x[i] ?? 0) * (x[i + lag] ?? 0)
     return sum

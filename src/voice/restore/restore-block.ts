@@ -114,7 +114,7 @@ async function findChanges(
 function bedsIn(prepared: readonly PreparedChannel[], changes: readonly ChannelChange[]): Float64Array[] {
   const lows = prepared.map((channel) => channel.low())
   const likeness = changes.map(({ alike }) => alike)
-  return bedsOf(lows, likeness, HOP_SEC)
+  return bedsOf(lows, likeness)
 }
 
 function isAnywhere(strength: Float64Array): boolean {

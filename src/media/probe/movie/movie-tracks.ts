@@ -54,17 +54,14 @@ export function isFragmented(tracks: readonly MovieTrack[]): boolean {
 }
 
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
-  const shifts = entries(tables.get('ctts'), 8)
+  const shifts = entries(tables.get('ctts'))
   return {
     id: numberAfterTimes(tables.get('tkhd')),
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
     ticksPerSec: numberAfterTimes(tables.get('mdhd')),
     movieTicksPerSec,
     edits: readEdits(tables.get('elst')),
-    runs: entries(tables.get('stts'), 8).map((entry) => ({
-      count: entry.readUInt32BE(0),
-      ticks: entry.readUInt32BE(4),
-    })),
+    runs: entries(tables.get('stts')).map((entry) => ({ count: entry.readUInt32BE(0), ticks: entry.readUInt32BE(4) })),
     sampleCount: countOf(tables.get('stsz')),
     firstShift: shifts[0]?.readInt32BE(4) ?? null,
     isEncrypted: sampleFormats(tables.get('stsd')).some((format) => ENCRYPTED.has(format)),
@@ -91,9 +88,9 @@ function countOf(sizes: Buffer | undefined): number {
   return sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0
 }
 
-/** The rows of a table, after its version, flags and row count. */
-function entries(table: Buffer | undefined, rowBytes: number): readonly Buffer[] {
+/** The rows of `stts` or `ctts`, after its version, flags and row count. A row has 8 bytes, as they have together. */
+function entries(table: Buffer | undefined): readonly Buffer[] {
   if (!table || table.length < 8) return []
-  const count = Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / rowBytes))
-  return Array.from({ length: count }, (_, row) => table.subarray(8 + row * rowBytes, 8 + (row + 1) * rowBytes))
+  const count = Math.min(table.readUInt32BE(4), Math.floor(table.length / 8) - 1)
+  return Array.from({ length: count }, (_, row) => table.subarray(8 * (row + 1), 8 * (row + 2)))
 }

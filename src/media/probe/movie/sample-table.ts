@@ -31,7 +31,7 @@ export interface FixedFrames {
 /** Reads `stts`. */
 export function durationRuns(stbl: Box | undefined): readonly DurationRun[] {
   const body = bodyOf(childAt(stbl, 'stts'))
-  return rows(body, 8, 4).map((at) => ({ count: body.readUInt32BE(at), ticks: body.readUInt32BE(at + 4) }))
+  return rows(body, 8).map((at) => ({ count: body.readUInt32BE(at), ticks: body.readUInt32BE(at + 4) }))
 }
 
 /** Neighbours of equal duration in one run. */
@@ -93,8 +93,8 @@ export function chunkOffsets(stbl: Box | undefined): readonly number[] {
   const short = bodyOf(childAt(stbl, 'stco'))
   const long = bodyOf(childAt(stbl, 'co64'))
   return [
-    ...rows(short, 4, 4).map((at) => short.readUInt32BE(at)),
-    ...rows(long, 8, 4).map((at) => Number(long.readBigUInt64BE(at))),
+    ...rows(short, 4).map((at) => short.readUInt32BE(at)),
+    ...rows(long, 8).map((at) => Number(long.readBigUInt64BE(at))),
   ]
 }
 
@@ -109,7 +109,7 @@ export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null):
   if (offsets.length === 0) return
   const sizes = sampleSizes(stbl)
   const layout = bodyOf(childAt(stbl, 'stsc'))
-  const steps = rows(layout, 12, 4)
+  const steps = rows(layout, 12)
   if (!sizes || steps.length === 0) throw new MalformedFile('a track has chunks and no table of its samples')
   const clock = new SampleClock(durationRuns(stbl))
   let step = 0
@@ -163,11 +163,11 @@ class SampleClock {
   }
 }
 
-/** Offset of the rows of a table with its count at `countAt`. */
-function rows(body: Buffer, rowBytes: number, countAt: number): readonly number[] {
-  if (body.length < countAt + 4) return []
-  const count = body.readUInt32BE(countAt)
-  const from = countAt + 4
+/** Offsets of the rows of a table, which its version, its flags and its count precede. */
+function rows(body: Buffer, rowBytes: number): readonly number[] {
+  const from = 8
+  if (body.length < from) return []
+  const count = body.readUInt32BE(4)
   if (from + count * rowBytes > body.length)
     throw new MalformedFile('a table of samples is shorter than its header states')
   return Array.from({ length: count }, (_, row) => from + row * rowBytes)
