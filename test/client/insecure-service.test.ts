@@ -3,21 +3,19 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { VoxmuxClient } from '../../src/client/index.js'
 import { fixture } from '../helpers/job-bench.js'
-import { type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { makeAuthority, type TestAuthority, type TestSigner } from '../helpers/signing-authority.js'
+import { folderOfTests } from '../helpers/system/folder-of-tests.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 let authority: TestAuthority
 beforeAll(async () => {
-  folder = await testFolder()
   authority = makeAuthority(folder.path)
   copyFileSync(fixture('speech.wav'), folder.file('speech.wav'))
 })
-afterAll(() => folder.remove())
 
 const signed = (name: string, host: string, days = 30) => authority.sign(name, { usage: 'serverAuth', host, days })
 const withCert = ({ cert, key }: TestSigner, options: ServerOptions = {}) =>

@@ -1,24 +1,23 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { CredentialsSettings } from '../../src/config/index.js'
 import { openCredentials, readCredentials } from '../../src/credentials/index.js'
 import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { fixture } from '../helpers/job-bench.js'
-import { ffmpeg, type TestFolder, testFolder } from '../helpers/media-factory.js'
+import { ffmpeg } from '../helpers/media-factory.js'
 import { describeWithC2pa } from '../helpers/read-by-stranger.js'
 import { makeAuthority, type TestAuthority } from '../helpers/signing-authority.js'
+import { folderOfTests } from '../helpers/system/folder-of-tests.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 describeWithC2pa('a file that the package cannot write into', () => {
-  let folder: TestFolder
+  const folder = folderOfTests()
   let authority: TestAuthority
   let settings: CredentialsSettings
   beforeAll(async () => {
-    folder = await testFolder()
     authority = makeAuthority(folder.path)
     settings = authority.sign('editor')
   })
-  afterAll(() => folder.remove())
 
   /** Signs a file as an output that was made from itself. */
   async function sign(path: string, container: string, own: Partial<CredentialsSettings> = {}) {

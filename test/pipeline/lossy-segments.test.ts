@@ -1,11 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { summary } from '../../src/cli/output/summary.js'
 import { findFfmpeg, forgetBinaries } from '../../src/media/index.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { decodedPcm, jobBench } from '../helpers/job-bench.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../helpers/media-factory.js'
+import { ffmpeg, picture, type TestFolder, tone } from '../helpers/media-factory.js'
 import { audioPackets } from '../helpers/spliced-file.js'
+import { folderOfTests } from '../helpers/system/folder-of-tests.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
@@ -48,16 +49,14 @@ const RARE: readonly Row[] = [
 ]
 
 describe('--segment in a lossy track', () => {
-  let folder: TestFolder
+  const folder = folderOfTests()
   /** A minute of film, encoded once for every way to find its packets. */
   let film: string
   beforeAll(async () => {
-    folder = await testFolder()
     film = folder.file('film.mp4')
     const coding = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '10', ...AAC]
     await ffmpeg(...picture(60, '64x48', 5), ...NOISE, ...coding, film)
   })
-  afterAll(() => folder.remove())
 
   it('keeps the packets outside it, and the receipt lists them', async () => {
     const input = bench.folder.file('film.mp4')

@@ -1,24 +1,23 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { cutVoice } from '../../../src/media/cut/cut.js'
 import { cutCommand, cutReadings, planCuts } from '../../../src/media/cut/cut-command.js'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import type { CutRequest, VoiceCut } from '../../../src/media/voice-cut.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, tone } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 const ALL = { kind: 'all' } as const
 
 describe('cutVoice', () => {
-  let folder: TestFolder
+  const folder = folderOfTests()
   beforeAll(async () => {
-    folder = await testFolder()
     await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'pcm_s24le', folder.file('source.wav'))
   })
-  afterAll(() => folder.remove())
 
   async function cut(path: string, name: string, part: Partial<CutRequest> = {}): Promise<VoiceCut> {
     const request: CutRequest = {

@@ -2,13 +2,14 @@ import { createHook } from 'node:async_hooks'
 import { readFile, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../../src/media/ffmpeg/ffprobe.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
 import { useBareTools } from '../../helpers/loaded-tools/bare-tools.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { until } from '../../helpers/until.js'
 
 useBareTools()
@@ -16,11 +17,7 @@ useBareTools()
 const RAW = ['-f', 's16le', '-ar', '8000', '-ac', '1']
 
 describe('ffmpeg', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('leaves nothing that keeps the process alive if ffmpeg has enough before its stream ends', async () => {
     const source = new Readable({ read() {} })

@@ -2,19 +2,15 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 const TOOLS = process.env.LOADED_TOOLS ?? ''
 const FFMPEG = join(TOOLS, 'ffmpeg')
 const SILENCE = ['-v', 'error', '-f', 's16le', '-ar', '8000', '-ac', '1']
 
 describe.skipIf(!TOOLS)('an ffmpeg that a server forks (needs Linux and cc, and no VOXMUX_FFMPEG)', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('has the arguments, the working directory, the streams and the exit code of its launcher', () => {
     const made = spawnSync(FFMPEG, [...SILENCE, '-i', 'pipe:0', '-c', 'copy', '-f', 'wav', 'made here.wav'], {

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type AudioStreamInfo, audioStreams } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, picture } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { laceMatroska } from '../write/matroska/laced-matroska.js'
 
 const RATE = 48_000
 const TONE_HZ = 300
 const LENGTH_SEC = 20
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A film of one tone. Its timestamps are multiplied by a factor. */
 async function film(name: string, codec: readonly string[], factor: string): Promise<string> {

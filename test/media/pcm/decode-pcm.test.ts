@@ -1,26 +1,23 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AudioStreamInfo } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { pcmCodecName, rawFormatName, type SampleType } from '../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { joinPackets } from './frames-in-packets.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../../fixtures/${name}`, import.meta.url))
 const sha = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 describe('decodePcm', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it.each<SampleType>(['s16', 's32', 'f32', 'f64'])('carries every bit of a %s source', async (sample) => {
     const path = folder.file(`${sample}.wav`)

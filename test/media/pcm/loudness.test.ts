@@ -1,22 +1,19 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { applyGain, loudnessGain, measureLoudness, meteredPcm } from '../../../src/media/pcm/loudness.js'
 import { LoudnessMeter } from '../../../src/media/pcm/loudness-meter.js'
 import { frameBytes } from '../../../src/media/pcm/pcm.js'
 import { silentPcm } from '../../../src/media/pcm/pcm-streams.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ebur128, ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ebur128, ffmpeg } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 const SPEECH = fileURLToPath(new URL('../../../fixtures/speech.wav', import.meta.url))
 
 describe('loudness', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   const track = async (path: string) => decodePcm(await probe(path), { audioIndex: 0, sample: 'f32' })
 

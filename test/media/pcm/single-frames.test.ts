@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cutVoice } from '../../../src/media/cut/cut.js'
 import type { AudioStreamInfo } from '../../../src/media/media-info.js'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
@@ -7,18 +7,15 @@ import { probe } from '../../../src/media/probe/probe.js'
 import { copyExcerpt } from '../../../src/media/write/copy-excerpt.js'
 import { packetReading, readPacketFacts } from '../../../src/media/write/packet-facts.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, picture } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
 import { audioPackets } from '../../helpers/spliced-file.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 const FRAMES = 500
 const FRAME_SEC = 0.02
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** Frames of AMR that hold noise; every decoder makes the same sound of the same bits. */
 function noise(toc: number, frameBytes: number): Buffer {

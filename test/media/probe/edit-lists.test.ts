@@ -1,34 +1,25 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { compareTracks } from '../../../src/pipeline/report/comparison.js'
-import {
-  ffmpeg,
-  ffmpegOutput,
-  ffprobeJson,
-  picture,
-  type TestFolder,
-  testFolder,
-  tone,
-} from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../helpers/written-file.js'
 import { box, replaceBoxes } from '../movie-boxes.js'
 import { replaceVoice } from '../zoo/zoo-run.js'
 
 describe('what a movie file can say of itself', () => {
-  let folder: TestFolder
+  const folder = folderOfTests()
   let movie: Buffer
   beforeAll(async () => {
-    folder = await testFolder()
     const ticks = ['-movie_timescale', '1000']
     await ffmpeg(...picture(1), ...tone(1), '-c:v', 'mpeg4', '-c:a', 'pcm_s16le', ...ticks, folder.file('plain.mov'))
     movie = await readFile(folder.file('plain.mov'))
   })
-  afterAll(() => folder.remove())
 
   /** Gives both tracks, or only the pictures, an edit list. */
   async function withEdits(name: string, edits: Edits, whose: 'both' | 'pictures' = 'both'): Promise<string> {

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('does not count the AC-3 that ffmpeg expects beside TrueHD, if the file has none', async () => {
   const path = folder.file('disc.m2ts')

@@ -1,15 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import type { PrecheckError } from '../../../src/core/errors.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 beforeAll(async () => {
-  folder = await testFolder()
   await ffmpeg(...tone(1, 44_100, 1), '-c:a', 'flac', folder.file('plain.flac'))
 })
-afterAll(() => folder.remove())
 
 /** A FLAC whose comments all have a name of their own. */
 async function withComments(count: number): Promise<string> {

@@ -1,14 +1,10 @@
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { checksumOf } from '../checksum.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** The first page of a stream of Opus, with its checksum. */
 function firstPage(serial: number): Buffer {

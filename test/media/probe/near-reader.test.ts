@@ -1,13 +1,9 @@
 import { open, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { nearReader } from '../../../src/media/probe/near-reader.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('reads the bytes of the file, wherever they lie', async () => {
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 7 + (at >> 8)) & 255))

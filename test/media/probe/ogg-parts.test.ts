@@ -1,17 +1,16 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { InterruptedError } from '../../../src/core/errors.js'
 import { unreadParts } from '../../../src/media/probe/ends/ogg-parts.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 beforeAll(async () => {
-  folder = await testFolder()
   for (const codec of ['vorbis', 'opus', 'flac']) await ffmpeg(...tone(1), '-c:a', encoders[codec] ?? '', part(codec))
   await ffmpeg(...picture(1), ...tone(1), '-c:v', 'libtheora', '-c:a', 'libvorbis', part('film'))
 })
-afterAll(() => folder.remove())
 
 const encoders: Readonly<Record<string, string>> = { vorbis: 'libvorbis', opus: 'libopus', flac: 'flac' }
 const part = (name: string) => folder.file(`${name}.ogg`)

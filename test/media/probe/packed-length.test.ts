@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('measures an AIFF-C that counts the samples of packed sound, not its packets', async () => {
   const path = folder.file('counted.aifc')

@@ -1,19 +1,16 @@
 import { mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { TransientError } from '../../../src/core/errors.js'
 import { blamingFile } from '../../../src/media/ffmpeg/blaming-file.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 describe('probe', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('says what a film holds, in file order', async () => {
     const path = folder.file('film.mov')

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { rehearseMux } from '../../../src/media/verify/rehearse-mux.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it.each([
   ['sound whose packets share one time', 0.2, 48_000, 'aac'],

@@ -1,17 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { applyGain } from '../../../src/media/pcm/loudness.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { mux } from '../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../src/media/write/remux/mux-plan.js'
-import { ebur128, ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ebur128, ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A Broadcast WAV whose bext chunk is of `version` and says -23.00 LUFS, or nothing. */
 async function broadcastWave(name: string, version: number, loudness: number): Promise<string> {

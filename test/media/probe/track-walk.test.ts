@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type AudioStreamInfo, audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { walkTrack } from '../../../src/media/probe/track-walk.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('refuses a track without packets in the plan', async () => {
   const path = folder.file('start-of-a-stream.mp4')

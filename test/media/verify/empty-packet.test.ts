@@ -1,13 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const packetCount = async (path: string) => {
   const { packets } = await ffprobeJson(path, '-select_streams', 'v', '-show_packets')

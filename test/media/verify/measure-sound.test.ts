@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type AudioStreamInfo, audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { measureSound } from '../../../src/media/verify/measure-sound.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { libebur128, NO_LIBEBUR128 } from '../../helpers/system/libebur128.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 async function measured(path: string, voiced: readonly boolean[] | null = null) {
   const media = await probe(path)

@@ -1,14 +1,11 @@
 import { rename } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it.each([
   ['mkv', '0.01'],

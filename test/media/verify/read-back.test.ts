@@ -1,18 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
 /** AAC of little bandwidth in another container. */
 const AAC = { container: 'm4a', audioCodec: 'aac', fallbackBitRate: 32_000 }
 
 describe('the place of new sound', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('is found if both channels have the same sound with opposite phase', async () => {
     const path = folder.file('opposite.opus')

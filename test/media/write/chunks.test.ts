@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { type ChunkForm, chunkFile } from '../../../src/media/write/structure/chunks.js'
-import { ffmpeg, ffmpegOutput, ffprobeJson, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A chunk in the form of a family, with its padding. */
 function chunk(form: ChunkForm, id: string, body: Buffer): Buffer {

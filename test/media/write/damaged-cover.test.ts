@@ -1,15 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { audioStreams } from '../../../src/media/index.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
 const PICTURE = Buffer.from('\0image/png\0\x03\0no picture at all')
-let folder: TestFolder
+const folder = folderOfTests()
 let path: string
 beforeAll(async () => {
-  folder = await testFolder()
   const sound = folder.file('sound.mp3')
   await ffmpeg(...tone(2, 44_100, 2), '-c:a', 'libmp3lame', '-id3v2_version', '0', sound)
   const tag = Buffer.from(`ID3\x03\0\0\0\0\0${String.fromCharCode(10 + PICTURE.length)}APIC\0\0\0`, 'latin1')
@@ -17,7 +17,6 @@ beforeAll(async () => {
   await writeFile(path, Buffer.concat([tag, Buffer.from([PICTURE.length, 0, 0]), PICTURE, await readFile(sound)]))
   expect((await probe(path)).streams.map(({ codec }) => codec)).toEqual(['mp3', 'png'])
 })
-afterAll(() => folder.remove())
 
 it('keeps a cover that is no picture', async () => {
   const { plan, part } = await writtenFile(path)

@@ -1,17 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { beforeAll, expect, it } from 'vitest'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 let plain: Buffer
 beforeAll(async () => {
-  folder = await testFolder()
   const path = folder.file('plain.flac')
   await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'flac', path)
   plain = await readFile(path)
 })
-afterAll(() => folder.remove())
 
 function chunk(id: string, body: Buffer): Buffer {
   const head = Buffer.alloc(8)

@@ -1,14 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
 describe('the clock of frames', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('keeps the sound of an MP3 in place behind bytes that are neither tag nor frame', async () => {
     const [plain, path] = [folder.file('plain.mp3'), folder.file('behind-junk.mp3')]

@@ -1,5 +1,5 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
 import { planSize } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
@@ -7,27 +7,18 @@ import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
 import { flacFrames } from '../../../src/media/write/frames/flac.js'
 import { chunkFile, chunkStructures } from '../../../src/media/write/structure/chunks.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
 import fc from '../../helpers/properties.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
+import { id3Frame } from './made-tags.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 function id3(frames: readonly Buffer[], paddingBytes = 20): Buffer {
   const body = Buffer.concat([...frames, Buffer.alloc(paddingBytes)])
   const head = Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1')
   for (let at = 0; at < 4; at++) head[6 + at] = (body.length >> (7 * (3 - at))) & 0x7f
-  return Buffer.concat([head, body])
-}
-
-function id3Frame(id: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(10)
-  head.write(id, 'latin1')
-  head.writeUInt32BE(body.length, 4)
   return Buffer.concat([head, body])
 }
 

@@ -1,35 +1,28 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { uint32BE } from '../../../src/media/number-bytes.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { waveChunks } from '../../../src/media/probe/wave-chunks.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { writingFacts } from '../../../src/media/write/writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const u16 = (...values: readonly number[]) => {
   const bytes = Buffer.alloc(2 * values.length)
   for (const [place, value] of values.entries()) bytes.writeUInt16BE(value, 2 * place)
   return bytes
 }
-const u32 = (...values: readonly number[]) => {
-  const bytes = Buffer.alloc(4 * values.length)
-  for (const [place, value] of values.entries()) bytes.writeUInt32BE(value, 4 * place)
-  return bytes
-}
 const box = (type: string, ...parts: readonly Buffer[]) => {
   const body = Buffer.concat(parts)
-  return Buffer.concat([u32(8 + body.length), Buffer.from(type, 'latin1'), body])
+  return Buffer.concat([uint32BE(8 + body.length), Buffer.from(type, 'latin1'), body])
 }
 
 /** An item table: each item has as many places as two bytes can count, and none of them takes a byte. */
 const itemTable = (items: number) =>
-  box('iloc', u32(0), u16(0, items), Buffer.concat(Array(items).fill(u16(1, 0, 0xffff))))
+  box('iloc', uint32BE(0), u16(0, items), Buffer.concat(Array(items).fill(u16(1, 0, 0xffff))))
 
 /** The plan of a file whose end a test makes up. */
 async function planned(name: string, codec: readonly string[], end: Buffer) {
@@ -40,9 +33,9 @@ async function planned(name: string, codec: readonly string[], end: Buffer) {
 }
 
 it.each([
-  ['an index of segments that is shorter than it states', box('sidx', u32(0, 1, 1, 0, 0, 0xffff))],
-  ['a table of fragments that ends in its head', box('mfra', box('tfra', u32(0)))],
-  ['items with places that take no bytes', box('meta', u32(0), box('hdlr', Buffer.alloc(25)), itemTable(10_000))],
+  ['an index of segments that is shorter than it states', box('sidx', uint32BE(0, 1, 1, 0, 0, 0xffff))],
+  ['a table of fragments that ends in its head', box('mfra', box('tfra', uint32BE(0)))],
+  ['items with places that take no bytes', box('meta', uint32BE(0), box('hdlr', Buffer.alloc(25)), itemTable(10_000))],
 ])('leaves an MP4 to ffmpeg that has %s', async (what, end) => {
   const { writer, declined } = await planned(`${what.replaceAll(' ', '-')}.m4a`, ['-c:a', 'aac'], end)
   expect(writer).toBe('remux')

@@ -1,18 +1,14 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { soundChunks } from '../../../src/media/write/chunks/chunks.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { chunkFile } from '../../../src/media/write/structure/chunks.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import fc from '../../helpers/properties.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 type Form = 'riff' | 'aiff' | 'w64' | 'caf'
 const CONTAINERS = { riff: 'wav', aiff: 'aiff', w64: 'w64', caf: 'caf' } as const

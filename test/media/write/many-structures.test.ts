@@ -1,20 +1,17 @@
 import { appendFile, open, stat, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
 import { kept, listCensus, lost, MOST_LISTED } from '../../../src/media/write/census.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { isoBoxes } from '../../../src/media/write/structure/iso-boxes.js'
 import { writingFacts } from '../../../src/media/write/writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 /** Elements of half an hour of MXF with four tracks: no limit of a list may make voxmux rewrite such a film. */
 const ELEMENTS = 520_000
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** Two elements of MXF without content, so that neighbours differ. */
 const PAIR = Buffer.concat(

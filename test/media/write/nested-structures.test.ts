@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../helpers/written-file.js'
 
 const LEVELS = 30_000
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** Heads in one another. @param head of a structure whose content has so many bytes */
 function nested(head: (bodyBytes: number) => Buffer): Buffer {

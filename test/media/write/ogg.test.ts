@@ -1,20 +1,17 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
 import { bytePlan } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 import { checksumOf } from '../checksum.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('states the number of samples of FLAC in Ogg', async () => {
   const path = folder.file('counted.ogg')

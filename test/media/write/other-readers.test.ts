@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
 import { splicedFile } from '../../helpers/spliced-file.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
 /** A program that reads media and was not written by us, with what it says of a file that is not quite right. */
@@ -69,11 +70,7 @@ function complaints({ program, args, complaint, env }: Reader, path: string): re
   ]
 }
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const AAC = ['-c:a', 'aac', '-b:a', '96k']
 const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '12', '-pix_fmt', 'yuv420p']

@@ -1,27 +1,16 @@
 import { createHash } from 'node:crypto'
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type AudioStreamInfo, audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { measureSound } from '../../../src/media/verify/measure-sound.js'
 import { chunkFile } from '../../../src/media/write/structure/chunks.js'
-import {
-  ebur128,
-  ffmpeg,
-  ffmpegOutput,
-  picture,
-  type TestFolder,
-  testFolder,
-  tone,
-} from '../../helpers/media-factory.js'
+import { ebur128, ffmpeg, ffmpegOutput, picture, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, changedStructures, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 import { checkedSums, ebmlTree } from './matroska/ebml-tree.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A chunk as RIFF writes it. */
 function chunk(id: string, body: Buffer): Buffer {

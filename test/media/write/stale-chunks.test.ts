@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { keepXml } from '../../../src/media/write/pcm-in-place/stale-xml.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const IXML = `<?xml version="1.0"?><BWFXML><PROJECT>Å</PROJECT><BEXT><BWF_VERSION>2</BWF_VERSION>
 <BWF_LOUDNESS_VALUE>-23.1</BWF_LOUDNESS_VALUE><BWF_LOUDNESS_RANGE/><BWF_MAX_TRUE_PEAK_LEVEL></BWF_MAX_TRUE_PEAK_LEVEL>

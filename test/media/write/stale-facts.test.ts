@@ -1,17 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../src/media/probe/probe.js'
 import { censusFaults } from '../../../src/media/write/census.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
 import { splicedFile } from '../../helpers/spliced-file.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 import { ape, id3, id3Frame, withChunk } from './made-tags.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const TAGS = { title: 'A title', MP3GAIN_UNDO: '+003,+003,N', artist: 'A name', R128_TRACK_GAIN: '-300' }
 const metadata = Object.entries(TAGS).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])

@@ -1,19 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { audioStreams } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { ffmpegOutput, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpegOutput, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, changedStructures, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 /** 24 bits in the upper bytes of 32, two channels at 48 kHz, little-endian. */
 let sound: Buffer
 beforeAll(async () => {
-  folder = await testFolder()
   sound = await ffmpegOutput(...tone(2, 48_000, 2), '-c:a', 'pcm_s32le', '-f', 's32le', 'pipe:1')
   for (let at = 0; at < sound.length; at += 4) sound[at] = 0
 })
-afterAll(() => folder.remove())
 
 type Order = 'LE' | 'BE'
 

@@ -5,6 +5,7 @@ import { probe } from '../../../src/media/probe/probe.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { decodedEndSec } from '../../../src/service/engine/decoded-end.js'
 import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { soundMoved } from './sound-place.js'
 import { film, stereo } from './zoo-parts.js'
 import { replaceVoice } from './zoo-run.js'
@@ -127,11 +128,7 @@ describe('a transport stream whose clock breaks', () => {
 })
 
 describe('a clock that jumps ahead farther than silence may fill', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   const FRAGMENTS = ['-movflags', 'frag_keyframe+empty_moov+default_base_moof', '-frag_duration', '200000']
   type Form = readonly [container: string, codec: string, options: readonly string[]]
@@ -171,11 +168,7 @@ describe('a clock that jumps ahead farther than silence may fill', () => {
 })
 
 describe('a film whose pictures have the clock of their encoder', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it.each(['wmv', 'mkv'])('is refused with the places of both (.%s)', async (container) => {
     const whole = folder.file(`whole.${container}`)

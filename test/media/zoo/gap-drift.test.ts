@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { decodePcm } from '../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
 import { mux } from '../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../src/media/write/remux/mux-plan.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const RATE = 8000
 /** Three hours with a gap each minute; the short form has the same gaps in less. */

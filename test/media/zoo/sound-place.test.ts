@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg, type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { ffmpeg } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { soundMoved } from './sound-place.js'
 import { film, onlySound, stereo } from './zoo-parts.js'
 import { replaceVoice } from './zoo-run.js'
@@ -54,11 +55,7 @@ function filmOf(container: string, video: string) {
 const LOSSLESS = /^(pcm_|flac|alac|wavpack|tta|s302m)/
 
 describe('sound lies against picture as it did, heard with plain ffmpeg', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   const pairs = process.env.VOXMUX_SOAK ? [...COMMON, ...RARE] : COMMON
 

@@ -1,18 +1,14 @@
 import { writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { openRuntime } from '../../../src/runtime/open-runtime.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { tinyOnnx } from '../../helpers/sound/tiny-onnx.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 /** A model that multiplies every sample, under the same names each time. */
 async function writeModel(factor: number): Promise<string> {

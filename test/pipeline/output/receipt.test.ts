@@ -1,14 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { symlink } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it.skipIf(process.platform === 'win32')('takes a pipe or a device of the name of a receipt for none', async () => {
   const [pipe, endless] = [folder.file('a.wav.voxmux.json'), folder.file('b.wav.voxmux.json')]

@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { cutVoice, probe } from '../../../src/media/index.js'
 import { cutRequests, planMedia } from '../../../src/pipeline/plan/plan-job.js'
 import { withPrice } from '../../../src/pipeline/plan/price.js'
 import type { Segment } from '../../../src/pipeline/plan/segments.js'
 import { judgeInput } from '../../../src/service/work/judge-input.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
 
 /** A last packet may be counted that a decoder cuts off, and some milliseconds of rounding. */
@@ -23,9 +24,8 @@ const TWO = [
   { startSec: 2.5, endSec: null },
 ]
 
-let folder: TestFolder
+const folder = folderOfTests()
 beforeAll(async () => {
-  folder = await testFolder()
   await ffmpeg(
     ...['-i', fixture('speech.wav')],
     ...['-ar', '44100', folder.file('made-cd.wav')],
@@ -62,7 +62,6 @@ beforeAll(async () => {
     ...['-ar', '48000', '-ac', '1', '-c:a', 'pcm_s16le', folder.file('made-server.gxf')],
   )
 })
-afterAll(() => folder.remove())
 
 /** Seconds of a packet that states no length. */
 const LONG_PACKET_SEC = 1

@@ -1,17 +1,13 @@
 import { writeFile } from 'node:fs/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { probe } from '../../../src/media/index.js'
 import { readEdl, readMarkers, readSegments } from '../../../src/pipeline/plan/read-segments.js'
 import { planSegments } from '../../../src/pipeline/plan/segments.js'
 import { timecodeFrames } from '../../../src/pipeline/plan/timecode.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 const EDL = `TITLE: FINAL CUT
 FCM: NON-DROP FRAME

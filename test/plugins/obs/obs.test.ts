@@ -1,18 +1,14 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
 import { spooledJobs } from '../../helpers/spooled-jobs.js'
 import { NO_PYTHON, runHost } from '../../helpers/step-command.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
 const SCRIPT = fileURLToPath(new URL('../../../plugins/obs/voxmux_obs.py', import.meta.url))
 const HOST = fileURLToPath(new URL('host.py', import.meta.url))
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 async function record(settings: Readonly<Record<string, string>>, recording: string, ...how: 'closed'[]) {
   const args = ['-B', HOST, SCRIPT, JSON.stringify(settings), recording, ...how]

@@ -5,9 +5,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runInNewContext } from 'node:vm'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
 import { spooledJobs } from '../../helpers/spooled-jobs.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
 const path = (name: string) => fileURLToPath(new URL(`../../../plugins/premiere/${name}`, import.meta.url))
 /** The folder of the types that Adobe publishes. */
@@ -15,11 +15,7 @@ const TYPES = process.env.VOXMUX_ADOBE_TYPES ?? ''
 if (!existsSync(TYPES))
   process.stderr.write('The panel for Premiere is not type-checked: VOXMUX_ADOBE_TYPES is not set.\n')
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 interface Field {
   value: string

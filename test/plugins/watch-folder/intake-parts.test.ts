@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CandidateJudge } from '../../../plugins/watch-folder/candidates/candidate-judge.js'
 import { Candidates } from '../../../plugins/watch-folder/candidates/candidates.js'
 import type { FileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
@@ -19,13 +19,9 @@ import type { Aftercare, WatchedFolder } from '../../../plugins/watch-folder/wat
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { silentLogger } from '../../../src/core/logger.js'
 import { openLedger } from '../../../src/ledger/index.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 describe('outputPlace', () => {
   const place = (template: string, path: string) => {

@@ -1,14 +1,10 @@
 import { chmod, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { scanFolder } from '../../../plugins/watch-folder/candidates/scan-folder.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 async function put(...paths: readonly string[]): Promise<void> {
   for (const path of paths) {

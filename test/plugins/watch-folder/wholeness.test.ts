@@ -1,20 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { appendFile, open, rename, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { settle } from '../../../plugins/watch-folder/candidates/candidates.js'
 import { type FileFacts, fileFacts, isSameVersion } from '../../../plugins/watch-folder/candidates/file-facts.js'
 import { fileKey, openWriters } from '../../../plugins/watch-folder/candidates/open-writers.js'
 import { looksHollow } from '../../../plugins/watch-folder/candidates/wholeness.js'
 import { contentId, isSampled } from '../../../plugins/watch-folder/intake/content-id.js'
 import { fixture } from '../../helpers/job-bench.js'
-import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 const clip = () => folder.file('clip.mov')
 const noise = (bytes: number) => Buffer.alloc(bytes, 'not a zero among them ')

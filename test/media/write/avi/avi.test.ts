@@ -1,15 +1,12 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { ffmpeg, picture } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { readAvi } from './made-avi.js'
 import { asOpenDml, readIndices, readParts } from './made-open-dml.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A sound that resembles itself at no other time. */
 const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=44100:d=3']

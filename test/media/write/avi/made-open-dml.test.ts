@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
 import fc from '../../../helpers/properties.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { list, streamList } from './made-avi.js'
 import { openDmlFile, readIndices, readParts } from './made-open-dml.js'
 import { replaceSound } from './replace-sound.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const bytes = (minLength: number) => fc.uint8Array({ minLength, maxLength: 40 }).map((values) => Buffer.from(values))
 const chunkOf = (...ids: readonly string[]) => fc.record({ id: fc.constantFrom(...ids), body: bytes(0) })

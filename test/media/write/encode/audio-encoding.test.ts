@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { VoxmuxError } from '../../../../src/core/errors.js'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
 import { probe } from '../../../../src/media/probe/probe.js'
@@ -6,7 +6,8 @@ import { type ContainerProfile, containerProfile } from '../../../../src/media/w
 import { type AudioChoices, audioEncoding } from '../../../../src/media/write/encode/audio-encoding.js'
 import { proveEncoder } from '../../../../src/media/write/encode/encoder-priming.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
 const sound = (facts: Partial<AudioStreamInfo>) =>
   ({ kind: 'audio', audioIndex: 0, sampleRate: 48_000, channels: 2, bitRate: null, ...facts }) as AudioStreamInfo
@@ -95,11 +96,7 @@ describe('the encoding of a replaced track', () => {
 })
 
 describe('a clock that overlaps itself', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   it('is refused before anything is sent, and its place is named', async () => {
     const path = folder.file('overlap.mkv')

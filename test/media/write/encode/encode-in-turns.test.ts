@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import type { PcmFormat, PcmStream } from '../../../../src/media/pcm/pcm.js'
 import { slicePcm } from '../../../../src/media/pcm/pcm-streams.js'
@@ -14,8 +14,9 @@ import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { mux } from '../../../../src/media/write/remux/mux.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
 import { writeOutput } from '../../../../src/media/write/write-output.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture } from '../../../helpers/media-factory.js'
 import { pcmFromBuffer } from '../../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { until } from '../../../helpers/until.js'
 
 const FRAME = 1024
@@ -26,9 +27,8 @@ const ENCODING = { codec: 'aac', encoder: 'aac', lossless: false, bitRate: 64_00
 const LONG_SEC = 65.01
 
 describe('encoding in turns', () => {
-  let folder: TestFolder
+  const folder = folderOfTests()
   beforeAll(async () => {
-    folder = await testFolder()
     const speech = fileURLToPath(new URL('../../../../fixtures/interview.mp4', import.meta.url))
     const mono = ['-map', '0:a', '-ac', '1', '-c:a', 'pcm_s16le', '-t', String(LONG_SEC)]
     await ffmpeg('-stream_loop', '-1', '-i', speech, ...mono, folder.file('long.wav'))
@@ -36,7 +36,6 @@ describe('encoding in turns', () => {
     const maps = ['-map', '1', '-map', '0', '-map', '2', '-c:v', 'mpeg4', '-c:a', 'aac']
     await ffmpeg('-i', folder.file('long.wav'), ...picture(LONG_SEC), ...late, ...maps, folder.file('long.mp4'))
   })
-  afterAll(() => folder.remove())
 
   /** The film with its voice twice, once late; or some of its streams. */
   async function copied(name: string, ...streams: readonly string[]): Promise<string> {

@@ -1,23 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { ffmpegArguments } from '../../../../src/media/ffmpeg/ffmpeg.js'
 import { fileUrl } from '../../../../src/media/ffmpeg/input-safety.js'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
 import { donorCommand } from '../../../../src/media/write/encode-donor.js'
 import { resultEncoding } from '../../../../src/service/engine/result-encoding.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
 const FORMAT = { sample: 's16', sampleRate: 48_000, channels: 1, channelLayout: 'mono' } as const
 const TONE = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=2,volume=6dB', '-ac', '1']
 
-let folder: TestFolder
+const folder = folderOfTests()
 let source: number
 beforeAll(async () => {
-  folder = await testFolder()
   await ffmpeg(...TONE, '-f', 's16le', folder.file('tone.raw'))
   await ffmpeg(...TONE, folder.file('tone.wav'))
   source = await levelOf('tone.wav')
 })
-afterAll(() => folder.remove())
 
 /** The level of a file's middle in dB. */
 async function levelOf(name: string): Promise<number> {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { ffmpeg, ffmpegOutput } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** Length of the sound of each channel. They take turns, so that the loudest one is known at each time. */
 const TURN_SEC = 0.3

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
@@ -6,19 +6,18 @@ import { probe } from '../../../../src/media/probe/probe.js'
 import { roughened } from '../../../../src/media/write/encode/roughened.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { writeOutput } from '../../../../src/media/write/write-output.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
 const RATE = 48_000
-let folder: TestFolder
+const folder = folderOfTests()
 let path: string
 beforeAll(async () => {
-  folder = await testFolder()
   path = folder.file('tone.m4a')
   const tone = ['-f', 'lavfi', '-i', `aevalsrc=0.95*sin(2*PI*440*t):s=${RATE}:d=4`]
   await ffmpeg(...tone, '-c:a', 'aac', '-aac_coder', 'twoloop', '-b:a', '160k', path)
 })
-afterAll(() => folder.remove())
 
 async function samplesOf(stream: PcmStream): Promise<Float64Array> {
   return readSamples(await collectPcm(stream), stream.format.sample)

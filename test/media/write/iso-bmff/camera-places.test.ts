@@ -1,23 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { uint32BE } from '../../../../src/media/number-bytes.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
 import { box } from '../../movie-boxes.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A block of a dashcam's GPS, as it lies in the media data. */
 const block = (text: string) => box('free', Buffer.from(`GPS ${text}`))
-
-const numbers = (...values: readonly number[]) => {
-  const bytes = Buffer.alloc(4 * values.length)
-  for (const [place, value] of values.entries()) bytes.writeUInt32BE(value, 4 * place)
-  return bytes
-}
 
 it('moves the places of a dashcam’s GPS blocks, and leaves a log of the same name', async () => {
   const [plain, path] = [folder.file('plain.mp4'), folder.file('dashcam.mp4')]
@@ -27,8 +19,8 @@ it('moves the places of a dashcam’s GPS blocks, and leaves a log of the same n
   const blocks = [block('the first'), block('another one')] as const
   const [first, second] = blocks
   const at = moovAt + 8
-  const entries = numbers(0, 3, at, first.length, at + first.length, second.length, 0xffff_fff0, 9)
-  const log = box('udta', box('gps ', numbers(0, 1, at, first.length)))
+  const entries = uint32BE(0, 3, at, first.length, at + first.length, second.length, 0xffff_fff0, 9)
+  const log = box('udta', box('gps ', uint32BE(0, 1, at, first.length)))
   const index = box('moov', Buffer.concat([movie.subarray(moovAt + 8), box('gps ', entries), log]))
   await writeFile(path, Buffer.concat([movie.subarray(0, moovAt), box('mdat', Buffer.concat(blocks)), index]))
 

@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { deflateSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { box } from '../../movie-boxes.js'
 import { leaves } from './box-tree.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A sound that resembles itself at no other time. */
 const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=44100:d=2']

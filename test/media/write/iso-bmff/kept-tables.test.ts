@@ -1,19 +1,16 @@
 import { open, readFile, stat, writeFile } from 'node:fs/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Box } from '../../../../src/media/probe/movie/box.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 async function isoFile(path: string) {
   const file = await open(path, 'r')

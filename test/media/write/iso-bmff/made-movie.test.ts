@@ -1,5 +1,5 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
 import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out.js'
@@ -7,16 +7,12 @@ import { readDonorTrack } from '../../../../src/media/write/iso-bmff/read/donor-
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
 import { unfitReason } from '../../../../src/media/write/iso-bmff/survey.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import fc from '../../../helpers/properties.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { boxTree, bytesOfBox, trackSamples } from './box-tree.js'
 import { type MadeMovie, movieFile, movies } from './made-movie.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A side file of one track, as ffmpeg leaves it: packets in a row behind one another. */
 const donors = movies.map((movie): MadeMovie => {

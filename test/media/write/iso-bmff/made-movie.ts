@@ -1,3 +1,4 @@
+import { uint32BE } from '../../../../src/media/number-bytes.js'
 import fc from '../../../helpers/properties.js'
 
 /** A track as the tests make it up. */
@@ -69,56 +70,50 @@ function longBox(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body])
 }
 
-const u32 = (...values: readonly number[]) => {
-  const bytes = Buffer.alloc(4 * values.length)
-  for (const [place, value] of values.entries()) bytes.writeUInt32BE(value, 4 * place)
-  return bytes
-}
-
 /** Bytes that differ from place to place, so that a wrong range shows. */
 function marked(length: number, mark: number): Buffer {
   return Buffer.from(Array.from({ length }, (_, at) => (mark * 31 + at * 7 + 1) & 255))
 }
 
-const matrix = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000)
+const matrix = uint32BE(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000)
 const durationOf = ({ chunks, ticks }: MadeTrack) => chunks.flat().length * ticks
 
 function sampleSizes({ chunks, sizes }: MadeTrack): Buffer {
   const all = chunks.flat()
   return sizes === 'stsz'
-    ? box('stsz', u32(0, 0, all.length, ...all))
-    : box('stz2', u32(0, 8, all.length), Buffer.from(all))
+    ? box('stsz', uint32BE(0, 0, all.length, ...all))
+    : box('stz2', uint32BE(0, 8, all.length), Buffer.from(all))
 }
 
 function trackBox(made: MadeTrack, place: number, offsets: readonly number[], unknown: (at: string) => Buffer): Buffer {
   const { chunks, ticks, timeScale, isWide, edits } = made
-  const wide = Buffer.concat(offsets.map((offset) => u32(0, offset)))
-  const entry = box('mp4a', Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), u32(0, 0, 0x0001_0010, 0, 0xbb80_0000))
+  const wide = Buffer.concat(offsets.map((offset) => uint32BE(0, offset)))
+  const entry = box('mp4a', Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), uint32BE(0, 0, 0x0001_0010, 0, 0xbb80_0000))
   const table = box(
     'stbl',
-    box('stsd', u32(0, 1), entry),
-    box('stts', u32(0, 1, chunks.flat().length, ticks)),
+    box('stsd', uint32BE(0, 1), entry),
+    box('stts', uint32BE(0, 1, chunks.flat().length, ticks)),
     unknown('stbl'),
-    box('stsc', u32(0, chunks.length, ...chunks.flatMap((chunk, index) => [index + 1, chunk.length, 1]))),
+    box('stsc', uint32BE(0, chunks.length, ...chunks.flatMap((chunk, index) => [index + 1, chunk.length, 1]))),
     sampleSizes(made),
-    isWide ? box('co64', u32(0, offsets.length), wide) : box('stco', u32(0, offsets.length, ...offsets)),
+    isWide ? box('co64', uint32BE(0, offsets.length), wide) : box('stco', uint32BE(0, offsets.length, ...offsets)),
   )
   const duration = Math.round((durationOf(made) * 1000) / timeScale)
-  const list = box('elst', u32(0, 1, duration, 0, 0x1_0000))
+  const list = box('elst', uint32BE(0, 1, duration, 0, 0x1_0000))
   return box(
     'trak',
-    box('tkhd', u32(3, 0, 0, place + 1, 0, duration, 0, 0, 0, 0), matrix, u32(0, 0)),
+    box('tkhd', uint32BE(3, 0, 0, place + 1, 0, duration, 0, 0, 0, 0), matrix, uint32BE(0, 0)),
     unknown('trak'),
     ...(edits ? [box('edts', list, unknown('edts'))] : []),
     box(
       'mdia',
-      box('mdhd', u32(0, 0, 0, timeScale, durationOf(made), 0x55c4_0000)),
+      box('mdhd', uint32BE(0, 0, 0, timeScale, durationOf(made), 0x55c4_0000)),
       unknown('mdia'),
-      box('hdlr', u32(0, 0), Buffer.from('soun'), u32(0, 0, 0), Buffer.from([0])),
+      box('hdlr', uint32BE(0, 0), Buffer.from('soun'), uint32BE(0, 0, 0), Buffer.from([0])),
       box(
         'minf',
-        box('smhd', u32(0, 0)),
-        box('dinf', box('dref', u32(0, 1), box('url ', u32(1)))),
+        box('smhd', uint32BE(0, 0)),
+        box('dinf', box('dref', uint32BE(0, 1), box('url ', uint32BE(1)))),
         unknown('minf'),
         table,
       ),
@@ -138,7 +133,13 @@ export function movieFile(movie: MadeMovie): { readonly bytes: Buffer; readonly 
       'moov',
       box(
         'mvhd',
-        u32(0, 0, 0, 1000, Math.max(...tracks.map((made) => Math.round((durationOf(made) * 1000) / made.timeScale)))),
+        uint32BE(
+          0,
+          0,
+          0,
+          1000,
+          Math.max(...tracks.map((made) => Math.round((durationOf(made) * 1000) / made.timeScale))),
+        ),
         Buffer.alloc(80),
       ),
       ...tracks.map((made, place) => trackBox(made, place, offsets[place] ?? [], strange)),
@@ -146,11 +147,11 @@ export function movieFile(movie: MadeMovie): { readonly bytes: Buffer; readonly 
       box('udta', strange('udta'), Buffer.alloc(4)),
     )
   const meta = (at: number) => {
-    const place = Buffer.concat([Buffer.from([0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1]), u32(at, 11)])
-    return item ? box('meta', u32(0), box('hdlr', u32(0, 0, 0, 0, 0)), box('iloc', place)) : Buffer.alloc(0)
+    const place = Buffer.concat([Buffer.from([0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1]), uint32BE(at, 11)])
+    return item ? box('meta', uint32BE(0), box('hdlr', uint32BE(0, 0, 0, 0, 0)), box('iloc', place)) : Buffer.alloc(0)
   }
   const none = tracks.map(({ chunks }) => chunks.map(() => 0))
-  const head = [box('ftyp', Buffer.from('isom'), u32(0)), strange('')]
+  const head = [box('ftyp', Buffer.from('isom'), uint32BE(0)), strange('')]
   const first = movie.indexFirst ? [index(none), meta(0)] : []
   const dataAt = Buffer.concat([...head, ...first]).length
   const { bytes: data, offsets, itemAt } = mediaData(movie, order, dataAt, item)

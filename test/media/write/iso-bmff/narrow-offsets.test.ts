@@ -1,15 +1,12 @@
 import { open, stat } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { audioStreams } from '../../../../src/media/media-info.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { isoBmff } from '../../../../src/media/write/iso-bmff/iso-bmff.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const GIGABYTE = 1024 ** 3
 

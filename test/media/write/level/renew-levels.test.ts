@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
-import { ebur128, ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ebur128, ffmpeg, tone } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
 import { ape, id3, id3Frame, withChunk } from '../made-tags.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** The sound is written at half its level. */
 const HALF_DB = 20 * Math.log10(2)

@@ -1,15 +1,12 @@
 import { stat } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { BlockList } from '../../../../src/media/write/matroska/read/block-list.js'
 import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
 import { isCued } from '../../../../src/media/write/matroska/splice.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('takes Cues as an index of the sound only if they lead to it', async () => {
   const path = folder.file('film.mkv')

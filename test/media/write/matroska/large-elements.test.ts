@@ -1,19 +1,15 @@
 import { open, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { MediaInfo } from '../../../../src/media/media-info.js'
 import { pieceLength } from '../../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { matroska } from '../../../../src/media/write/matroska/matroska.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { ebmlTree, find, numberIn } from './ebml-tree.js'
 import { EBML, element, idBytes, marked, size, text, uint } from './made-elements.js'
 import { sideFile } from './made-side.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const GAP_BYTES = 5 * 1024 ** 3 + 1
 

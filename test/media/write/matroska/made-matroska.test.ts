@@ -1,22 +1,18 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { MediaInfo } from '../../../../src/media/media-info.js'
 import { offsetMap } from '../../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { copyPlan } from '../../../../src/media/write/copy-plan.js'
 import { matroska } from '../../../../src/media/write/matroska/matroska.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import fc from '../../../helpers/properties.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { blocksOf, checkedSums, ebmlTree, find, type Node, numberIn } from './ebml-tree.js'
 import { matroskaFile } from './made-matroska.js'
 import { files, type MadeMatroska } from './made-shape.js'
 import { type MadeSide, sideFile, sides } from './made-side.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const SEGMENT = '18538067'
 const encoding = { codec: 'flac', encoder: 'flac', lossless: true, bitRate: null, options: [] }

@@ -1,19 +1,16 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ffmpeg, ffprobeJson, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { describe, expect, it } from 'vitest'
+import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
 const run = promisify(execFile)
 const HAS_MKVMERGE = spawnSync('mkvmerge', ['--version']).status === 0
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A sound that resembles itself at no other time. */
 const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=48000:d=3']

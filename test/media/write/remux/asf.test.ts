@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../../src/media/probe/probe.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, tone } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const utf16 = (text: string) => Buffer.from(`${text}\0`, 'utf16le')
 const counted = (bytes: Buffer) => {

@@ -1,15 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { findFfmpeg, forgetBinaries } from '../../../../src/media/index.js'
 import { probe } from '../../../../src/media/probe/probe.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it('plans the tags that ffmpeg writes otherwise as lost, beside those that it keeps', async () => {
   const path = folder.file('place.mov')

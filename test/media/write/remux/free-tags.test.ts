@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const TAGS = { title: 'Harbour', artist: 'Ana', MUSICBRAINZ_TRACKID: 'b1a9c0e9', mood: 'åre' }
 const COMMENT = { comment: 'Recorded at sea.' }

@@ -1,19 +1,12 @@
 import { readdir } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { verifyMux } from '../../../../src/media/verify/verify-mux.js'
 import { mux } from '../../../../src/media/write/remux/mux.js'
 import { type MuxOptions, planMux } from '../../../../src/media/write/remux/mux-plan.js'
-import {
-  ffmpeg,
-  ffmpegOutput,
-  ffprobeJson,
-  picture,
-  type TestFolder,
-  testFolder,
-  tone,
-} from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { syncOffsets } from '../../../helpers/written-file.js'
 
 type Film = readonly [container: string, video: string, audio: string]
@@ -36,11 +29,7 @@ const FURTHER_FILMS: readonly Film[] = [
 ]
 
 describe('mux and verify', () => {
-  let folder: TestFolder
-  beforeAll(async () => {
-    folder = await testFolder()
-  })
-  afterAll(() => folder.remove())
+  const folder = folderOfTests()
 
   async function remux(path: string, options: Partial<MuxOptions> = {}) {
     const media = await probe(path)

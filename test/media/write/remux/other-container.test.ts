@@ -1,21 +1,20 @@
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { correlate, nearestWaveformPeak } from '../../../../src/media/pcm/correlate.js'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { planMux } from '../../../../src/media/write/remux/mux-plan.js'
 import { fixture } from '../../../helpers/job-bench.js'
-import { ffmpeg, ffmpegOutput, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture, tone } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 beforeAll(async () => {
-  folder = await testFolder()
   await ffmpeg(...picture(2), ...tone(2, 48_000, 2), '-c:v', 'mpeg1video', '-c:a', 'mp2', folder.file('film.mpg'))
 })
-afterAll(() => folder.remove())
 
 it.each([
   ['theora', 'mp4'],

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it.each([
   ['voc', ['-c:a', 'pcm_s16le'], 'pcm_s16le'],

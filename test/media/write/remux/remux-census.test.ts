@@ -1,15 +1,12 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { type PlanOutputOptions, planOutput } from '../../../../src/media/write/plan-writing.js'
 import { writingFacts } from '../../../../src/media/write/writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A transport packet with a payload of nothing known. */
 function packet(pid: number): Buffer {

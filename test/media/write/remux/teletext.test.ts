@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { rehearseMux } from '../../../../src/media/verify/rehearse-mux.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { pesOf, TELETEXT, withStream } from './made-transport.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A page of teletext (ETSI EN 300 472): three lines of 46 bytes, behind a header of 45. */
 function pageAt(ticks: bigint): Buffer {

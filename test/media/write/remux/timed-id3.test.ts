@@ -1,16 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { rehearseMux } from '../../../../src/media/verify/rehearse-mux.js'
-import { ffmpeg, picture, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { writtenFile } from '../../../helpers/written-file.js'
 import { ID3, pesOf, withStream } from './made-transport.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const TAG = Buffer.from('ID3\x04\0\0\0\0\0\x11TIT2\0\0\0\x07\0\0\x03hello\0', 'latin1')
 

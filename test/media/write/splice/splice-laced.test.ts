@@ -1,19 +1,16 @@
 import { stat } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { KEYFRAME } from '../../../../src/media/write/matroska/read/block-list.js'
 import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
-import { ffmpeg, ffmpegOutput, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { type Lacing, laceMatroska } from '../matroska/laced-matroska.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const SEC = 6
 /** A rising tone in noise that is the same in every run: it resembles itself at no other time. */

@@ -1,17 +1,14 @@
 import { truncate } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import type { OggDonor } from '../../../../src/media/write/frames/splice-ogg.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import type { SpliceableTrack } from '../../../../src/media/write/splice/old-packets.js'
-import { ffmpeg, type TestFolder, testFolder, tone } from '../../../helpers/media-factory.js'
+import { ffmpeg, tone } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** Bytes of a packet that takes six segments. A page of 50 such packets would need 300. */
 const LONG = 1400

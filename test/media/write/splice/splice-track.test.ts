@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import type { PcmStream } from '../../../../src/media/pcm/pcm.js'
 import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
@@ -7,18 +7,17 @@ import { probe } from '../../../../src/media/probe/probe.js'
 import { errorPower } from '../../../../src/media/write/splice/measure-joint.js'
 import { type DonorSource, SplicedPackets } from '../../../../src/media/write/splice/spliced-packets.js'
 import type { Writing } from '../../../../src/media/write/writing.js'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture } from '../../../helpers/media-factory.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
+const folder = folderOfTests()
 /** AAC in MP4. */
 let whole: string
 beforeAll(async () => {
-  folder = await testFolder()
   whole = folder.file('whole.m4a')
   await ffmpeg(...sound(), ...AAC, whole)
 })
-afterAll(() => folder.remove())
 
 const SEC = 6
 /** A rising tone in noise that is the same in every run: it resembles itself at no other time. */

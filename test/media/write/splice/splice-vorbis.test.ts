@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decodePcm } from '../../../../src/media/pcm/decode-pcm.js'
 import { readSamples } from '../../../../src/media/pcm/pcm-samples.js'
 import { probe } from '../../../../src/media/probe/probe.js'
@@ -9,15 +9,12 @@ import { oggPageAt } from '../../../../src/media/write/frames/ogg-pages.js'
 import type { Coding } from '../../../../src/media/write/splice/coding.js'
 import { errorPower } from '../../../../src/media/write/splice/measure-joint.js'
 import { blockSize, commonJoints, samplesOfBlocks } from '../../../../src/media/write/splice/vorbis-blocks.js'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg, picture } from '../../../helpers/media-factory.js'
 import { collectPcm } from '../../../helpers/sound/pcm-buffers.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const SEC = 8
 /** A tone that rises in noise, with an attack every third of a second: blocks become short before each. */

@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { constantBytes, FRAME_KINDS, type FrameKind } from '../../../../src/media/write/ts/frame-kinds.js'
 import { FrameSplitter } from '../../../../src/media/write/ts/frame-splitter.js'
-import { ffmpeg, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { ffmpeg } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 it.each([
   ['mp2', 'mp2', 48_000, 192_000, true],

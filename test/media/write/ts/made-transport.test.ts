@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { MediaInfo } from '../../../../src/media/media-info.js'
 import { malformedReason } from '../../../../src/media/probe/malformed-file.js'
 import type { BytePlan } from '../../../../src/media/write/byte-plan.js'
@@ -7,8 +7,8 @@ import { censusFaults } from '../../../../src/media/write/census.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import type { MadeFrames } from '../../../../src/media/write/ts/unit-shares.js'
 import type { Wanted } from '../../../../src/media/write/writer.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import fc from '../../../helpers/properties.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import {
   frameTicks,
   madeFrames,
@@ -20,11 +20,7 @@ import {
 } from './made-transport.js'
 import { brokenCounters, readPackets, readUnits } from './read-transport.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 const WRAP = 2 ** 33
 

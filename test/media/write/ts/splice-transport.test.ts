@@ -1,14 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ffmpeg, picture, type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { expect, it } from 'vitest'
+import { ffmpeg, picture } from '../../../helpers/media-factory.js'
 import { audioPackets, splicedFile } from '../../../helpers/spliced-file.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { readPackets } from './read-transport.js'
 
-let folder: TestFolder
-beforeAll(async () => {
-  folder = await testFolder()
-})
-afterAll(() => folder.remove())
+const folder = folderOfTests()
 
 /** A rising tone in noise that is the same in every run: it resembles itself at no other time. */
 const wave = (from: number) => `0.3*sin(2*PI*t*(${from}+60*t))+0.05*(random(${from})-0.5)`

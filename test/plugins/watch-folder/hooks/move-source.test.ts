@@ -1,16 +1,12 @@
 import { appendFileSync, existsSync, renameSync } from 'node:fs'
 import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type FileFacts, fileFacts } from '../../../../plugins/watch-folder/candidates/file-facts.js'
 import { moveSource } from '../../../../plugins/watch-folder/hooks/move-source.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../../helpers/system/folder-of-tests.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 describe('moveSource', () => {
   async function source(path: string, text = path) {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AfterFacts } from '../../../../plugins/watch-folder/hooks/after-facts.js'
 import { callAfter } from '../../../../plugins/watch-folder/hooks/call-after.js'
 import { FolderHooks } from '../../../../plugins/watch-folder/hooks/folder-hooks.js'
@@ -16,7 +16,7 @@ import type { WatchAfter } from '../../../../src/config/watch-schema.js'
 import { JobFailedError } from '../../../../src/core/errors.js'
 import { silentLogger } from '../../../../src/core/logger.js'
 import type { Receipt } from '../../../../src/pipeline/output/receipt.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../../helpers/system/folder-of-tests.js'
 import { freePort } from '../../../helpers/system/free-port.js'
 import { withServer } from '../../../service/support/file-server.js'
 
@@ -38,11 +38,7 @@ const FAILED: AfterFacts = {
   ...{ dashboard: 'http://127.0.0.1:8780/#job/01J', report: '/in/failed/a.json' },
 }
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 /** Calls as the daemon does. @returns its warnings */
 async function call(after: WatchAfter, facts: AfterFacts): Promise<readonly string[]> {

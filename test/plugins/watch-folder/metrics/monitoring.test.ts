@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Metrics } from '../../../../plugins/watch-folder/metrics/metrics.js'
 import { jobBench } from '../../../helpers/job-bench.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../../helpers/system/folder-of-tests.js'
 import { withService } from '../../../service/support/with-service.js'
 import { failedJob, folderView, StagedDaemon } from '../dashboard/dashboard-bench.js'
 
@@ -34,11 +34,7 @@ const alertTest = (alert: string, time: string, series: Readonly<Record<string, 
 
 describe('the files for Prometheus and Grafana', () => {
   const bench = jobBench()
-  let folder: TestFolder
-  beforeEach(async () => {
-    folder = await testFolder()
-  })
-  afterEach(() => folder.remove())
+  const folder = folderOfEachTest()
 
   /** The metrics of a daemon that has seen everything. */
   async function daemonMetrics(): Promise<string> {

@@ -1,16 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { fileFacts } from '../../../../plugins/watch-folder/candidates/file-facts.js'
 import { moveSource } from '../../../../plugins/watch-folder/hooks/move-source.js'
-import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { folderOfEachTest } from '../../../helpers/system/folder-of-tests.js'
 import { mountMacVolume, NO_MAC_VOLUME } from '../../../helpers/system/mac-volume.js'
 
-let folder: TestFolder
-beforeEach(async () => {
-  folder = await testFolder()
-})
-afterEach(() => folder.remove())
+const folder = folderOfEachTest()
 
 const title = 'sources of one name that arrive at the same moment replace nothing on a disk without hard links'
 
