@@ -34,8 +34,8 @@ interface UploadBounds {
 
 /**
  * Uploaded blocks that are not joined yet, in a folder of the file. A block's name contains its size, so that a listing
- * gives the total, whichever process received the blocks. They lie in subfolders by the first digits of their hash: an
- * upload may have 50 000, and each is looked for among its neighbours alone.
+ * gives the total, whichever process received the blocks. They lie in subfolders by the first digits of their hash,
+ * because an upload may have 50,000.
  */
 export class StagedBlocks {
   readonly #folderOf: (fileId: string) => string
