@@ -18,6 +18,9 @@ import type { FileService } from './work/file-service.js'
 /** Wait before a client retries if the store is not reachable. */
 const RETRY_AFTER_SEC = 2
 
+/** Wait before a client registers again if its account has too many files that were not started. */
+const ROOM_AFTER_SEC = 60
+
 interface AppOptions {
   readonly service: FileService
   readonly authenticator: Authenticator
@@ -109,6 +112,7 @@ function shapeErrors(app: FastifyInstance, logger: Logger): void {
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof OperationRefused) {
       if (error.statusCode === 401) reply.header('www-authenticate', 'Bearer')
+      if (error.statusCode === 429) reply.header('retry-after', ROOM_AFTER_SEC)
       return reply.status(error.statusCode).send(operationMessage(error.statusCode, error.code, error.message))
     }
     if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')

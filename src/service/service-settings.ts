@@ -28,6 +28,12 @@ const retentionSettings = z.strictObject({
   sweepMs: timer('Interval between two searches for expired files, in milliseconds.').default(60_000),
 })
 
+const accountSettings = z.strictObject({
+  maxUnstartedFiles: count(
+    'Files of an account that are registered and not started. Above that, a registration gets a 429.',
+  ).default(10_000),
+})
+
 const workSettings = z.strictObject({
   concurrency: count('Files that this node processes at the same time. The rest stay Pending.').optional(),
   timeoutMs: timer('Longest processing time of a file, in milliseconds. After that it ends with -12.').default(
@@ -85,6 +91,7 @@ const identitySettings = z.strictObject({
 export const serviceSettingsSchema = z.strictObject({
   links: linkSettings.prefault({}),
   retention: retentionSettings.prefault({}),
+  accounts: accountSettings.prefault({}),
   work: workSettings.prefault({}),
   download: downloadSettings.prefault({}),
   webhooks: webhookSettings.prefault({}),

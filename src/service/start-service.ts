@@ -79,7 +79,7 @@ async function startNode(
   const address = { baseUrl: '' }
   const authUrl = () => `${address.baseUrl}/identity`
   const app = buildApp({
-    service: fileService(store.files, new FileLife(store.files), storage, queue),
+    service: fileService(store.files, new FileLife(store.files), storage, queue, settings.accounts),
     endpoints: { ...provider, authUrl },
     ...{ authenticator, limits, logger },
     askStore: () => readIdentity(store),

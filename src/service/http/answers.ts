@@ -1,9 +1,9 @@
 import type { OperationMessage, ValidationErrorResponse } from '../../contract/index.js'
 
-/** A request that gets an operation message: 401, 403, 404 or 503. */
+/** A request that gets an operation message: 401, 403, 404, 429 or 503. */
 export class OperationRefused extends Error {
   constructor(
-    readonly statusCode: 401 | 403 | 404 | 503,
+    readonly statusCode: 401 | 403 | 404 | 429 | 503,
     readonly code: string,
     message: string,
   ) {
@@ -19,6 +19,7 @@ const REASONS = {
   403: 'Forbidden',
   404: 'Not Found',
   408: 'Request Timeout',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }
@@ -39,6 +40,15 @@ export function validationError(message: string): ValidationErrorResponse {
 /** The body of every other error. */
 export function operationMessage(statusCode: keyof typeof REASONS, code: string, message: string): OperationMessage {
   return { statusCode, code, error: REASONS[statusCode], message }
+}
+
+/** The 429 of an account that registers files and does not start them. */
+export function tooManyFiles(): OperationRefused {
+  return new OperationRefused(
+    429,
+    'ERR_TOO_MANY_FILES',
+    'This account has too many files that were not started. Start some, or wait until they expire.',
+  )
 }
 
 /** The only 404 for files. It does not reveal whether the id is unknown or belongs to another user. */

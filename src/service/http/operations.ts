@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { OPERATIONS, operationMessageSchema, validationErrorResponseSchema } from '../../contract/index.js'
 import { type FileRecord, fileNameOf, notFoundEntry, toStatusEntry } from '../store/file-record.js'
 import type { FileService } from '../work/file-service.js'
-import { fileNotFound, RequestInvalid } from './answers.js'
+import { fileNotFound, RequestInvalid, tooManyFiles } from './answers.js'
 import { userOf } from './authentication.js'
 
 const errors = { 400: validationErrorResponseSchema, 401: operationMessageSchema, 403: operationMessageSchema }
@@ -31,7 +31,7 @@ function serveRegistration(instance: FastifyInstance, service: FileService): voi
     { schema: { body: registerFile.request, response: { 200: registerFile.answer, ...errors } } },
     async (request) => {
       const asked = request.body.file_to_register
-      const file = await service.register({ ...registration(asked), userId: userOf(request) })
+      const file = recorded(await service.register({ ...registration(asked), userId: userOf(request) }))
       const link = await service.uploadLink(file)
       const upload = { file_upload_link: link.url, file_upload_expiry: link.expirySec }
       return { registered_file: { ...registered(file, asked), ...upload } }
@@ -44,11 +44,8 @@ function serveRegistration(instance: FastifyInstance, service: FileService): voi
     async (request) => {
       const asked = request.body.file_to_register
       requireWebAddress(asked.source_url)
-      const file = await service.register({
-        ...registration(asked),
-        userId: userOf(request),
-        sourceUrl: asked.source_url,
-      })
+      const wanted = { ...registration(asked), userId: userOf(request), sourceUrl: asked.source_url }
+      const file = recorded(await service.register(wanted))
       return { registered_file: registered(file, asked) }
     },
   )
@@ -97,6 +94,12 @@ function serveProcessing(instance: FastifyInstance, service: FileService): void 
       return { url: link.url, expiry: link.expirySec }
     },
   )
+}
+
+/** @throws {OperationRefused} 429 */
+function recorded(file: FileRecord | 'too-many'): FileRecord {
+  if (file === 'too-many') throw tooManyFiles()
+  return file
 }
 
 /** Echoes the client's id as it was sent: a store may lose invalid Unicode, or text after a NUL. */

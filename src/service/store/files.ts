@@ -33,6 +33,9 @@ export type ExpiredData = 'input' | 'output' | 'unused'
 /** Format of a file id: a UUID. Other ids are not looked up. */
 const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
+/** A client's id may have a megabyte. The service echoes it when it registers the file, and needs only a name later. */
+const MOST_STORED_CHARS = 1000
+
 /** Most files that one call of {@link Files.expired} returns. */
 export const EXPIRED_PAGE = 500
 
@@ -56,7 +59,7 @@ export class Files {
   /** @param id a new id; registering the same id again changes nothing */
   register(id: string, registration: Registration): Promise<FileRecord> {
     const { userId, clientFileId, sourceUrl = null, startSec = null, endSec = null } = registration
-    const names = [clientFileId, fileNameOf(clientFileId)].map(storedText)
+    const names = [clientFileId, fileNameOf(clientFileId)].map((text) => storedText(text.slice(0, MOST_STORED_CHARS)))
     return this.#database.transaction(async (tx) => {
       await tx.run(
         `INSERT INTO file (id, user_id, client_file_id, file_name, source_url, start_sec, end_sec, state, created_ms, updated_ms)
@@ -67,6 +70,12 @@ export class Files {
       if (!file) throw new Error(`File ${id} does not exist.`)
       return file
     })
+  }
+
+  /** Number of the user's files that were registered and not started. */
+  async unstarted(userId: string): Promise<number> {
+    const sql = "SELECT COUNT(*) AS files FROM file WHERE user_id = ? AND state = 'registered'"
+    return Number((await this.#database.get(sql, [userId]))?.files ?? 0)
   }
 
   /** The user's files with these ids, in the given order. Ids of other users count as unknown. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { StartError } from '../../contract/index.js'
+import type { ServiceSettings } from '../service-settings.js'
 import { downloadName, type FileStorage, type SignedLink } from '../storage/file-storage.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files, Registration } from '../store/files.js'
@@ -8,7 +9,13 @@ import type { FileLife } from './file-life.js'
 import type { FileQueue } from './file-queue.js'
 
 /** The operations of the interface, independent of HTTP. */
-export function fileService(files: Files, life: FileLife, storage: FileStorage, queue: FileQueue) {
+export function fileService(
+  files: Files,
+  life: FileLife,
+  storage: FileStorage,
+  queue: FileQueue,
+  { maxUnstartedFiles }: ServiceSettings['accounts'],
+) {
   /** The user's files with these ids, in the given order; undefined for each that does not exist. */
   async function listed(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
     return (await files.ofUser(userId, fileIds)).map((file) => (file && isGone(file) ? undefined : file))
@@ -16,7 +23,13 @@ export function fileService(files: Files, life: FileLife, storage: FileStorage, 
 
   return {
     listed,
-    register: (registration: Registration) => files.register(randomUUID(), registration),
+
+    /** @returns 'too-many' if the user has as many files that were not started as an account may have */
+    async register(registration: Registration): Promise<FileRecord | 'too-many'> {
+      if ((await files.unstarted(registration.userId)) >= maxUnstartedFiles) return 'too-many'
+      return files.register(randomUUID(), registration)
+    },
+
     uploadLink: (file: FileRecord) => storage.uploadLink(file.id),
 
     /** @returns null if the file is accepted now or was before, else the reason */

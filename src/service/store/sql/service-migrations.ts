@@ -125,4 +125,6 @@ ALTER TABLE webhook_log ADD COLUMN body TEXT;
 ALTER TABLE file ADD COLUMN refundable_ms INTEGER NOT NULL DEFAULT 0;
 UPDATE file SET refundable_ms = charged_ms;
 `,
+  // A registration counts the files of its user that were not started.
+  'CREATE INDEX file_user_state ON file (user_id, state)',
 ]
