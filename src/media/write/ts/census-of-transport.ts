@@ -4,7 +4,7 @@ import { PLAIN_BYTES, pidName } from '../structure/transport-pids.js'
 import type { TransportFile } from './transport-file.js'
 
 const NEW_SOUND = 'packets of the new sound'
-const NEW_AMONG_OTHERS = 'new sound in the places of the old; every other packet stays'
+const NEW_AMONG_OTHERS = 'new sound in the places of the old, and of padding if it needs more; every other packet stays'
 
 /**
  * Lists the fate of a transport stream: the first packet of each PID, and the packets between them as one.

@@ -1,8 +1,10 @@
-import { type BytePiece, inputPiece, newBytes, pieceLength } from '../byte-plan.js'
+import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { MOST_PAYLOAD_BYTES, packetHead, roomBeside } from './packet-bytes.js'
 import type { Sound } from './sound-packets.js'
+import { ownRoom, roomOf } from './spare-packets.js'
 import { UNCOUNTED_BYTES } from './transport-packet.js'
+import { UnitQueue } from './unit-queue.js'
 import { type MadeFrames, type UnitShare, unitShares } from './unit-shares.js'
 
 /** A range of the input that other bytes replace. */
@@ -24,24 +26,48 @@ export interface NewSound {
 const COUNTERS = 16
 const [COUNTER_AT, LENGTH_AT, LENGTH_BYTES] = [3, 4, 2]
 
-/** The changes of a track in file order. @param startOf offset of the sync byte of a packet, by its place among all */
-export function* soundEdits(sound: NewSound, startOf: (number: number) => number): Generator<Edit> {
-  yield* new SoundLayout(sound, startOf).edits()
+/** Offsets in the file. */
+export interface PacketPlaces {
+  /** Sync byte of a packet, by its place among all. */
+  readonly startOf: (number: number) => number
+  /** Place of packets that find no padding; null if they follow the last packet of their unit. */
+  readonly late: number | null
 }
+
+/** The changes of a track in file order. */
+export function* soundEdits(sound: NewSound, places: PacketPlaces): Generator<Edit> {
+  yield* new SoundLayout(sound, places).edits()
+}
+
+/** The parts of a packet that stay if it gets other bytes. */
+interface OldPacket {
+  readonly hasPriority: boolean
+  readonly keptBytes: number
+  readonly kept: BytePiece
+}
+
+/** A packet that was none of the sound. */
+const FURTHER: OldPacket = { hasPriority: false, keptBytes: 0, kept: newBytes(Buffer.alloc(0)) }
 
 class SoundLayout {
   readonly #new: NewSound
   readonly #shareOf: (unit: number) => UnitShare
-  readonly #startOf: (packet: number) => number
+  readonly #places: PacketPlaces
+  readonly #queue = new UnitQueue()
   /** Counter of the last packet with a payload in the output. */
   #counter: number
 
-  constructor(sound: NewSound, startOf: (number: number) => number) {
+  constructor(sound: NewSound, places: PacketPlaces) {
     const { packets } = sound.sound
     this.#new = sound
     this.#shareOf = unitShares(sound.sound, sound.made)
-    this.#startOf = (packet) => startOf(packets.numberOf(packet))
+    this.#places = places
     this.#counter = packets.counter(0) + COUNTERS - 1
+  }
+
+  /** Sync byte of a packet of the sound. */
+  #startOf(packet: number): number {
+    return this.#places.startOf(this.#new.sound.packets.numberOf(packet))
   }
 
   *edits(): Generator<Edit> {
@@ -49,10 +75,11 @@ class SoundLayout {
     for (let unit = 0; unit < units.count; unit++) {
       const share = this.#shareOf(unit)
       const bytes = share.leadBytes + share.to - share.from
-      yield* bytes === units.startOf(unit + 1) - units.startOf(unit)
-        ? this.#sameUnit(unit, share)
-        : this.#otherUnit(unit, share)
+      const isSame = this.#queue.isEmpty && bytes === units.startOf(unit + 1) - units.startOf(unit)
+      yield* isSame ? this.#sameUnit(unit, share) : this.#otherUnit(unit, share)
     }
+    const { late } = this.#places
+    if (late !== null) yield { start: late, end: late, pieces: this.#further() }
   }
 
   /** New bytes in the places of the old ones. */
@@ -80,44 +107,43 @@ class SoundLayout {
     }
   }
 
-  /** Other bytes in as many packets as they need: packets without use are filled up, and further ones follow the last. */
+  /** Other bytes in as many packets as they need. Packets without use are filled up. */
   *#otherUnit(unit: number, share: UnitShare): Generator<Edit> {
-    const { units, packets } = this.#new.sound
-    const content = new Pieces(this.#content(unit, share))
-    const [first, end] = [units.packetOf(unit), units.packetOf(unit + 1)]
-    for (let packet = first; packet < end; packet++) {
+    const { sound } = this.#new
+    const { units, packets, spares } = sound
+    this.#queue.add(this.#content(unit, share))
+    const end = units.packetOf(unit + 1)
+    let room = ownRoom(sound, unit)
+    let spare = spares.firstOf(unit)
+    for (let packet = units.packetOf(unit); packet < end; packet++) {
       const [start, keptBytes] = [this.#startOf(packet), packets.keptBytes(packet)]
       const kept = inputPiece(start + 5, start + 5 + keptBytes)
-      const isFirst = packet === first
-      const pieces = this.#packet(content, { isFirst, hasPriority: packets.hasPriority(packet), keptBytes, kept })
+      const pieces = this.#packet({ hasPriority: packets.hasPriority(packet), keptBytes, kept })
+      room -= roomOf(sound, packet)
       const isLast = packet === end - 1
-      yield { start, end: start + PLAIN_BYTES, pieces: isLast ? [...pieces, ...this.#further(content)] : pieces }
+      const isFlushed = isLast && this.#places.late === null
+      yield { start, end: start + PLAIN_BYTES, pieces: isFlushed ? [...pieces, ...this.#further()] : pieces }
+      const next = isLast ? Number.POSITIVE_INFINITY : packets.numberOf(packet + 1)
+      for (; spare < spares.firstOf(unit + 1) && spares.numberOf(spare) < next; spare++) {
+        if (this.#queue.fits(room)) continue
+        const place = this.#places.startOf(spares.numberOf(spare))
+        yield { start: place, end: place + PLAIN_BYTES, pieces: this.#packet(FURTHER) }
+      }
     }
   }
 
-  #further(content: Pieces): readonly BytePiece[] {
+  #further(): readonly BytePiece[] {
     const made: BytePiece[] = []
-    const plain = { isFirst: false, hasPriority: false, keptBytes: 0, kept: newBytes(Buffer.alloc(0)) }
-    while (content.left > 0) made.push(...this.#packet(content, plain))
+    while (!this.#queue.isEmpty) made.push(...this.#packet(FURTHER))
     return made
   }
 
-  #packet(
-    content: Pieces,
-    old: {
-      readonly isFirst: boolean
-      readonly hasPriority: boolean
-      readonly keptBytes: number
-      readonly kept: BytePiece
-    },
-  ): readonly BytePiece[] {
-    const { isFirst, hasPriority, keptBytes, kept } = old
-    const payloadBytes = Math.min(content.left, roomBeside(keptBytes))
-    const counter = this.#nextCounter(payloadBytes > 0)
-    const startsUnit = isFirst && payloadBytes > 0
+  #packet({ hasPriority, keptBytes, kept }: OldPacket): readonly BytePiece[] {
+    const { pieces, bytes, startsUnit } = this.#queue.take(roomBeside(keptBytes))
+    const counter = this.#nextCounter(bytes > 0)
     const { pid } = this.#new
-    const { head, stuffing } = packetHead({ pid, startsUnit, hasPriority, counter, keptBytes, payloadBytes })
-    return [newBytes(head), kept, newBytes(stuffing), ...content.take(payloadBytes)]
+    const { head, stuffing } = packetHead({ pid, startsUnit, hasPriority, counter, keptBytes, payloadBytes: bytes })
+    return [newBytes(head), kept, newBytes(stuffing), ...pieces]
   }
 
   /** The old head with the new length, and the new frames. Nothing if there are none. */
@@ -160,42 +186,5 @@ class SoundLayout {
     if (hasPayload) this.#counter += 1
     this.#counter %= COUNTERS
     return this.#counter
-  }
-}
-
-/** Pieces that are taken from their start, in parts. */
-class Pieces {
-  readonly #pieces: BytePiece[]
-  left: number
-
-  constructor(pieces: readonly BytePiece[]) {
-    this.#pieces = [...pieces]
-    this.left = pieces.reduce((sum, piece) => sum + pieceLength(piece), 0)
-  }
-
-  take(length: number): readonly BytePiece[] {
-    const taken: BytePiece[] = []
-    let wanted = length
-    this.left -= length
-    while (wanted > 0) {
-      const piece = this.#pieces.shift() as BytePiece
-      const bytes = Math.min(wanted, pieceLength(piece))
-      taken.push(part(piece, 0, bytes))
-      if (bytes < pieceLength(piece)) this.#pieces.unshift(part(piece, bytes, pieceLength(piece)))
-      wanted -= bytes
-    }
-    return taken
-  }
-}
-
-function part(piece: BytePiece, from: number, to: number): BytePiece {
-  switch (piece.kind) {
-    case 'bytes':
-      return newBytes(piece.bytes.subarray(from, to))
-    case 'input':
-    case 'donor':
-      return { ...piece, start: piece.start + from, length: to - from }
-    default:
-      throw new RangeError('A checksum has no parts.')
   }
 }

@@ -1,8 +1,10 @@
 import { JobFailedError } from '../../../core/errors.js'
 import { type BytePiece, type BytePlan, inputPiece, joinRanges } from '../byte-plan.js'
+import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { type Edit, type NewSound, soundEdits } from './lay-out-sound.js'
+import { fitsPadding } from './spare-packets.js'
 import type { TransportFile } from './transport-file.js'
-import { haveSameSizes } from './unit-shares.js'
+import { haveSameSizes, unitShares } from './unit-shares.js'
 
 /**
  * Lays out a transport stream in which new frames take the places of old ones. Every other byte stays.
@@ -10,14 +12,17 @@ import { haveSameSizes } from './unit-shares.js'
  * @throws {JobFailedError} ERR_ENCODER_OUTPUT
  */
 export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]): BytePlan {
-  const { sizeBytes, grid } = file
+  const { sizeBytes, grid, isElastic } = file
   if (sounds.some((sound) => !fits(file, sound))) {
     throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames of another size than its bit rate gives.')
   }
-  const startOf = (number: number) => grid.first + number * grid.size
+  const places = {
+    startOf: (number: number) => grid.first + number * grid.size,
+    late: isElastic ? null : file.end,
+  }
   function* pieces(): Generator<BytePiece> {
     let at = 0
-    for (const { start, end, pieces: made } of inFileOrder(sounds.map((sound) => soundEdits(sound, startOf)))) {
+    for (const { start, end, pieces: made } of inFileOrder(sounds.map((sound) => soundEdits(sound, places)))) {
       yield inputPiece(at, start)
       yield* made
       at = end
@@ -28,8 +33,12 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]
 }
 
 /** False if packets that belong to their places would have to carry other numbers of bytes. */
-function fits({ isElastic }: TransportFile, { sound, made }: NewSound): boolean {
-  return (isElastic && !sound.isRigid) || haveSameSizes(sound, made)
+function fits({ isElastic, grid }: TransportFile, { sound, made }: NewSound): boolean {
+  if (haveSameSizes(sound, made)) return true
+  if (sound.isRigid || grid.size !== PLAIN_BYTES) return false
+  const shareOf = unitShares(sound, made)
+  const bytesOf = (unit: number) => sound.units.headBytes(unit) + shareOf(unit).to - shareOf(unit).from
+  return isElastic || fitsPadding(sound, bytesOf)
 }
 
 /** Merges the changes of several tracks. */

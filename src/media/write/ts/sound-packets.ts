@@ -3,6 +3,7 @@ import { Column } from '../column.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { FrameKind } from './frame-kinds.js'
 import { FrameSplitter, type SoundFrames } from './frame-splitter.js'
+import { SpareCollector, type SparePackets } from './spare-packets.js'
 import { readSoundPacket, readUnitHead, UNCOUNTED_BYTES } from './transport-packet.js'
 
 /** The packets of a sound from its first unit on, in columns: a day of film has millions. */
@@ -35,6 +36,7 @@ export interface Sound {
   readonly packets: SoundPackets
   readonly units: SoundUnits
   readonly frames: SoundFrames
+  readonly spares: SparePackets
   /** True if some packets cannot carry another number of bytes. */
   readonly isRigid: boolean
 }
@@ -46,6 +48,7 @@ const PRIORITY = 0x10
 /** Collects the packets of a sound. Its functions throw a MalformedFile that says why it cannot be rewritten. */
 export class SoundReader {
   readonly #splitter: FrameSplitter
+  readonly #spares = new SpareCollector()
   readonly #numbers = Column.integers()
   /** Four numbers below 256 for each packet: payload, kept bytes, counter with priority. */
   readonly #heads = Column.integers()
@@ -86,6 +89,11 @@ export class SoundReader {
     this.#splitter.take(bytes.subarray(from, end))
   }
 
+  /** Takes a packet of padding. @param number place among all packets */
+  takePadding(number: number): void {
+    this.#spares.take(number)
+  }
+
   /** @throws MalformedFile */
   finish(): Sound {
     const { packets, starts, heads, ticks } = this.#units
@@ -109,6 +117,7 @@ export class SoundReader {
         ticks: (unit) => ticks.get(unit),
       },
       frames: this.#splitter.finish(),
+      spares: this.#spares.finish(),
       isRigid: this.#isRigid,
     }
   }
@@ -132,6 +141,7 @@ export class SoundReader {
     if (this.#stated !== null && this.#soundBytes - starts.get(last) !== this.#stated) throw brokenUnit()
     this.#stated = statedBytes > 0 ? statedBytes + UNCOUNTED_BYTES - headBytes : null
     this.#isRigid ||= isRigid
+    this.#spares.startUnit()
     packets.push(this.#numbers.count - 1)
     starts.push(this.#soundBytes)
     heads.push(headBytes * 2 + (statedBytes > 0 ? 1 : 0))

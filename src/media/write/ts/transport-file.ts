@@ -74,6 +74,7 @@ class PacketReader {
   readonly #tables = new ProgramTables()
   readonly #rate = new ClockRate()
   readonly #readers: (SoundReader | undefined)[]
+  readonly #open: Set<SoundReader>
   readonly #faults = new Map<number, string>()
 
   constructor(kinds: ReadonlyMap<number, FrameKind>) {
@@ -81,6 +82,7 @@ class PacketReader {
       const kind = kinds.get(pid)
       return kind && new SoundReader(kind)
     })
+    this.#open = new Set(this.#readers.filter((reader) => reader !== undefined))
   }
 
   /** @param at its sync byte @throws MalformedFile without one */
@@ -88,6 +90,8 @@ class PacketReader {
     if (bytes[at] !== SYNC) throw new MalformedFile(`its packet ${number} is not at its place`)
     const pid = (((bytes[at + 1] as number) & 0x1f) << 8) | (bytes[at + 2] as number)
     const control = bytes[at + 3] as number
+    // The census names the first packet of each PID, which stays.
+    if (pid === PADDING_PID && this.#places.has(pid)) for (const reader of this.#open) reader.takePadding(number)
     this.#see(pid, number, (control & 0x10) !== 0)
     if ((control & 0x20) !== 0) this.#rate.take(pid, bytes, at, number)
     if (this.#tables.reads(pid)) this.#tables.take(pid, bytes, at)
@@ -124,6 +128,8 @@ class PacketReader {
       return take()
     } catch (error) {
       this.#faults.set(pid, malformedReason(error))
+      const reader = this.#readers[pid]
+      if (reader) this.#open.delete(reader)
       this.#readers[pid] = undefined
       return undefined
     }

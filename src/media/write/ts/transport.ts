@@ -66,7 +66,7 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
     const donor = FRAME_DONORS[track.input.codec ?? '']
     if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
     if (typeof sound === 'string') return declines(sound)
-    const reason = unfitSound(file, sound, track, media)
+    const reason = unfitSound(file, sound, track, { media, isAlone: tracks.length === 1 })
     if (reason !== undefined) return declines(reason)
     const { count, form, hasRest } = sound.frames
     const isMp3 = track.input.codec === 'mp3'

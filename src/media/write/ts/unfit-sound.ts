@@ -3,6 +3,7 @@ import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
 import { constantBytes, FRAME_KINDS } from './frame-kinds.js'
 import type { Sound } from './sound-packets.js'
+import { fitsPadding } from './spare-packets.js'
 import { untrueFact } from './stated-facts.js'
 import type { TransportFile } from './transport-file.js'
 import { firstFrameOf } from './unit-shares.js'
@@ -17,12 +18,16 @@ const MOST_OFF_TICKS = 108
 /** The length of a unit has 16 bits. */
 const MOST_UNIT_BYTES = 65_000
 
-/** The reason why voxmux cannot put new frames into the packets of a track; undefined if it can. Pure. */
+/**
+ * The reason why voxmux cannot put new frames into the packets of a track; undefined if it can. Pure.
+ *
+ * @param isAlone no other track gets new frames, which would need the same padding
+ */
 export function unfitSound(
   file: TransportFile,
   sound: Sound,
   track: WantedTrack,
-  media: MediaInfo,
+  { media, isAlone }: { readonly media: MediaInfo; readonly isAlone: boolean },
 ): string | undefined {
   const { input, encoding, channels } = track
   const { codec } = input
@@ -36,7 +41,7 @@ export function unfitSound(
   const hasSameFrames = made !== undefined && made === sound.frames.bytesOfAll
   return (
     untrueTables(file, track, hasSameFrames) ??
-    (hasSameFrames ? undefined : rigidReason(file, sound, kind.mostBytes(channels))) ??
+    (hasSameFrames ? undefined : rigidReason(file, sound, kind.mostBytes(channels), isAlone)) ??
     clockFault(sound, track, media, samples)
   )
 }
@@ -63,17 +68,25 @@ function untrueTables(
 }
 
 /** The reason why frames of another size do not fit; undefined if they do. */
-function rigidReason({ isElastic, grid }: TransportFile, { isRigid, units, frames }: Sound, frameBytes: number) {
+function rigidReason({ isElastic, grid }: TransportFile, sound: Sound, frameBytes: number, isAlone: boolean) {
+  const { isRigid, units, frames } = sound
   const why = 'and new frames may have other sizes'
   if (grid.size !== PLAIN_BYTES) return `its packets state when they arrive, ${why}`
-  if (!isElastic) return `its packets come at a constant rate, ${why}`
   if (isRigid) return `packets of the track state facts about their bytes, ${why}`
-  for (let unit = 0, frame = 0; unit < units.count; unit++) {
-    const first = frame
-    while (frame < frames.count && frames.startOf(frame) < units.startOf(unit + 1)) frame++
-    if (units.headBytes(unit) + (frame - first) * frameBytes > MOST_UNIT_BYTES) return `its units are long, ${why}`
+  let mostBytes = frameBytes
+  for (let frame = 0; frame < frames.count; frame++) {
+    mostBytes = Math.max(mostBytes, frames.startOf(frame + 1) - frames.startOf(frame))
   }
-  return undefined
+  // A unit in which no frame begins gets a part of one.
+  const bytesOf = (unit: number) => {
+    const count = firstFrameOf(sound, unit + 1) - firstFrameOf(sound, unit)
+    return units.headBytes(unit) + Math.max(1, count) * mostBytes
+  }
+  for (let unit = 0; unit < units.count; unit++) {
+    if (bytesOf(unit) > MOST_UNIT_BYTES) return `its units are long, ${why}`
+  }
+  const fits = isElastic || (isAlone && fitsPadding(sound, bytesOf))
+  return fits ? undefined : `its packets come at a constant rate, ${why}`
 }
 
 /** The reason why new frames would not lie at their times; undefined if they do. */

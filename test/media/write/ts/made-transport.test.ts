@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import type { MediaInfo } from '../../../../src/media/media-info.js'
 import { malformedReason } from '../../../../src/media/probe/malformed-file.js'
 import type { BytePlan } from '../../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import type { MadeFrames } from '../../../../src/media/write/ts/unit-shares.js'
-import type { Wanted } from '../../../../src/media/write/writer.js'
 import fc from '../../../helpers/properties.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import {
@@ -14,10 +11,11 @@ import {
   madeFrames,
   madeTransport,
   numbers,
-  OTHER_SOUND_PID,
+  PADDING_PID,
   SOUND_PID,
   type TransportForm,
 } from './made-transport.js'
+import { wantedOf } from './made-wanted.js'
 import { brokenCounters, readPackets, readUnits } from './read-transport.js'
 
 const folder = folderOfTests()
@@ -37,24 +35,11 @@ const forms: fc.Arbitrary<TransportForm> = fc.record({
   statesLength: fc.boolean(),
   statesDecoding: fc.boolean(),
   clockOnSound: fc.boolean(),
-  padding: fc.boolean(),
+  padding: fc.constantFrom(0, 0, 1, 14),
   firstTicks: fc.constantFrom(0, 126_000, WRAP - 12_000, WRAP - 1),
   cutStart: fc.constantFrom(0, 0, 1, 5),
   cutEnd: fc.constantFrom(0, 0, 1, 3),
 })
-
-/** The file as ffmpeg would describe it. */
-async function wantedOf(form: TransportForm, bytes: Buffer, firstFrame: number): Promise<Wanted> {
-  const path = folder.file('made.ts')
-  await writeFile(path, bytes)
-  const startSec = ((form.firstTicks + firstFrame * frameTicks(form.codec)) % WRAP) / 90_000
-  const input = { index: 1, audioIndex: 0, kind: 'audio', id: SOUND_PID, codec: form.codec, profile: 'LC', startSec }
-  const sound = { ...input, sampleRate: 48_000, channels: 2 }
-  const media = { path, sizeBytes: bytes.length, formatName: 'mpegts', startSec, durationSec: 1, streams: [sound] }
-  const encoding = { codec: form.codec, encoder: form.codec, lossless: false, bitRate: 192_000, options: [] }
-  const tracks = [{ input: sound, encoding, channels: 2 }]
-  return { media: media as unknown as MediaInfo, tracks: tracks as unknown as Wanted['tracks'] }
-}
 
 function donorOf(frames: readonly Buffer[]): MadeFrames {
   const starts = [0]
@@ -88,7 +73,7 @@ it('puts new frames into the packets of the old ones, and changes nothing else',
     const oldSound = Buffer.concat(readUnits(before, SOUND_PID).map(({ sound }) => sound))
     const { first, count } = framesLeft(frames, oldSound)
     if (first < 0) return
-    const wanted = await wantedOf(form, bytes, first)
+    const wanted = await wantedOf(folder.file('made.ts'), form, bytes, first)
     const parsed = await transportSound.parse(wanted.media)
     if (parsed === null || typeof parsed === 'string') throw new Error(`not read: ${parsed}`)
     const survey = transportSound.survey(parsed, wanted)
@@ -102,10 +87,12 @@ it('puts new frames into the packets of the old ones, and changes nothing else',
     const plan = transportSound.layOut(parsed, wanted, [donorOf(made)])
     const output = written(plan, bytes, Buffer.concat(made))
     const after = readPackets(output, form.size)
+    const own = form.padding > 0 ? [SOUND_PID, PADDING_PID] : [SOUND_PID]
     const others = (packets: typeof before) =>
-      packets.filter(({ pid }) => pid !== SOUND_PID).map((packet) => packet.bytes)
+      packets.map((packet) => (own.includes(packet.pid) ? null : packet.bytes)).filter((packet) => packet !== null)
     expect(Buffer.concat(others(after)).equals(Buffer.concat(others(before)))).toBe(true)
     expect(others(after).length).toBe(others(before).length)
+    if (form.padding > 0) expectSamePlaces(before, after, form.size)
     expect(brokenCounters(after, SOUND_PID)).toBe(brokenCounters(before, SOUND_PID))
     const fields = (packets: typeof before) =>
       packets
@@ -131,6 +118,23 @@ it('puts new frames into the packets of the old ones, and changes nothing else',
   await fc.assert(property, { numRuns: 500 })
   expect(taken).toBeGreaterThan(150)
 })
+
+/** Packets of the sound take places of padding, and no other. */
+function expectSamePlaces(
+  before: ReturnType<typeof readPackets>,
+  after: ReturnType<typeof readPackets>,
+  size: TransportForm['size'],
+): void {
+  const arrival = (packet: (typeof before)[number] | undefined) => packet?.bytes.toString('hex', 0, size - 188)
+  const moved = after.filter((packet, place) => {
+    const old = before[place]
+    // A few that find no padding come at the end.
+    if (!old) return packet.pid !== SOUND_PID
+    const isPlace = old.pid === packet.pid || (packet.pid === SOUND_PID && old.pid === PADDING_PID)
+    return !isPlace || arrival(packet) !== arrival(old)
+  })
+  expect(moved).toEqual([])
+}
 
 /** Each unit has the time of the first frame that begins in it. */
 function expectTimes(
@@ -165,7 +169,7 @@ it('keeps every packet of other PIDs, whatever is damaged', async () => {
       const place = at % bytes.length
       bytes[place] = (bytes[place] as number) ^ mask
     }
-    const wanted = await wantedOf(form, bytes, 0)
+    const wanted = await wantedOf(folder.file('made.ts'), form, bytes, 0)
     const parsed = await transportSound.parse(wanted.media).catch(malformedReason)
     if (parsed === null || typeof parsed === 'string') return
     const survey = transportSound.survey(parsed, wanted)
@@ -176,8 +180,9 @@ it('keeps every packet of other PIDs, whatever is damaged', async () => {
     // A first packet without its sync byte stays as leading bytes.
     const lead = parsed.grid.first - (form.size - 188)
     const end = bytes.length - ((bytes.length - lead) % form.size)
+    const own = form.padding > 0 ? [SOUND_PID, PADDING_PID] : [SOUND_PID]
     const others = (packets: ReturnType<typeof readPackets>) =>
-      Buffer.concat(packets.filter(({ pid }) => pid !== SOUND_PID).map((packet) => packet.bytes))
+      Buffer.concat(packets.filter(({ pid }) => !own.includes(pid)).map((packet) => packet.bytes))
     const before = readPackets(bytes.subarray(lead, end), form.size)
     const after = readPackets(output.subarray(lead, output.length - (bytes.length - end)), form.size)
     expect(others(after).equals(others(before))).toBe(true)
@@ -186,113 +191,4 @@ it('keeps every packet of other PIDs, whatever is damaged', async () => {
     expect(brokenCounters(after, SOUND_PID)).toBe(brokenCounters(before, SOUND_PID))
   })
   await fc.assert(property, { numRuns: 500 })
-})
-
-const plain: TransportForm = {
-  ...{ seed: 7, codec: 'aac', size: 188, frames: 20, programs: 1, unit: { frames: 2 } },
-  ...{ statesLength: true, statesDecoding: false },
-  ...{ clockOnSound: false, padding: false, firstTicks: 90_000, cutStart: 0, cutEnd: 0 },
-}
-
-async function reasonFor(form: TransportForm, bytes: Buffer): Promise<string | null> {
-  const wanted = await wantedOf(form, bytes, 0)
-  const parsed = await transportSound.parse(wanted.media)
-  if (parsed === null || typeof parsed === 'string') return parsed
-  const survey = transportSound.survey(parsed, wanted)
-  return survey.kind === 'declines' ? survey.reason : null
-}
-
-/** Packets of a PID with a change. @param place among them */
-function withChange(bytes: Buffer, pid: number, place: number, change: (packet: Buffer) => void): Buffer {
-  const copy = Buffer.from(bytes)
-  const own = readPackets(copy, 188).filter((packet) => packet.pid === pid)
-  change(own.at(place)?.bytes as Buffer)
-  return copy
-}
-
-const damaged = (byte: number, mask: number) => (packet: Buffer) => {
-  packet[byte] = (packet[byte] as number) | mask
-}
-
-it.each([
-  ['a damaged packet', damaged(1, 0x80), 'packets of the track are marked as damaged'],
-  ['an encrypted packet', damaged(3, 0x80), 'the track is encrypted'],
-  [
-    'a missing packet',
-    (packet: Buffer) => {
-      packet.writeUInt16BE(0x1abc, 1)
-    },
-    'packets of the track are missing',
-  ],
-])('leaves a track with %s to the next writer', async (_name, change, reason) => {
-  const { bytes } = madeTransport(plain)
-  expect(await reasonFor(plain, bytes)).toBe(null)
-  expect(await reasonFor(plain, withChange(bytes, SOUND_PID, 5, change))).toBe(reason)
-})
-
-it.each([
-  [
-    'AAC at a constant rate',
-    { padding: true },
-    'its packets come at a constant rate, and new frames may have other sizes',
-  ],
-  ['AAC with arrival times', { size: 192 }, 'its packets state when they arrive, and new frames may have other sizes'],
-] as const)('leaves %s to the next writer', async (_name, more, reason) => {
-  const form = { ...plain, ...more }
-  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(reason)
-})
-
-it('takes units that state when they are decoded', async () => {
-  const form = { ...plain, statesDecoding: true }
-  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
-})
-
-it('keeps true descriptors, and leaves a track with others to the next writer', async () => {
-  for (const [descriptors, reason] of [
-    [[0x52, 1, 7], null],
-    [[0x7c, 2, 0x51, 0], null],
-    [[0x0e, 3, 0xc0, 1, 1], 'its descriptor 14 may state facts about the old sound'],
-    [[0x2b, 3, 1, 2, 3], 'its descriptor 43 may state facts about the old sound'],
-    [[0xc3, 1, 0], 'its descriptor 195 may state facts about the old sound'],
-  ] as const) {
-    expect(await reasonFor(plain, madeTransport(plain, descriptors).bytes)).toBe(reason)
-  }
-})
-
-it('checks descriptors that change, and leaves a file to the next writer if its streams change', async () => {
-  const { bytes } = madeTransport(plain)
-  const joined = (packet: Buffer) => reasonFor(plain, Buffer.concat([bytes, packet]))
-  const table = (...form: Parameters<typeof madeTransport>) =>
-    readPackets(madeTransport(...form).bytes, 188).find(({ pid }) => pid === 0x1000)?.bytes as Buffer
-  expect(await joined(table(plain, [0x52, 1, 9]))).toBe(null)
-  expect(await joined(table(plain, [0xc3, 1, 0]))).toBe('its descriptor 195 may state facts about the old sound')
-  expect(await joined(table({ ...plain, codec: 'mp2' }))).toBe('the tables of its programs change')
-  await expect(joined(Buffer.alloc(188))).rejects.toThrow('is not at its place')
-})
-
-it('leaves a file whose tables never repeat to the next writer', async () => {
-  const { bytes } = madeTransport(plain)
-  const packets = readPackets(madeTransport(plain, [0x52, 4, 9, 9, 9, 9]).bytes, 188)
-  const packet = packets.find(({ pid }) => pid === 0x1000)?.bytes as Buffer
-  const place = packet.indexOf(Buffer.of(0x52, 4, 9, 9, 9, 9)) + 2
-  const others = Array.from({ length: 10_001 }, (_, number) => {
-    const other = Buffer.from(packet)
-    other.writeUInt32BE(number, place)
-    return other
-  })
-  expect(await reasonFor(plain, Buffer.concat([bytes, ...others.slice(0, 99)]))).toBe(null)
-  expect(await reasonFor(plain, Buffer.concat([bytes, ...others]))).toBe('the tables of its programs change')
-})
-
-it('leaves a track with a gap in its clock to the next writer', async () => {
-  const { bytes } = madeTransport(plain)
-  const late = madeTransport({ ...plain, firstTicks: plain.firstTicks + 200_000 }).bytes
-  const form = { ...plain, seed: plain.seed }
-  const joined = Buffer.concat([bytes, late])
-  expect(await reasonFor(form, joined)).toMatch(/missing|gaps/)
-})
-
-it('keeps a second sound', () => {
-  const { bytes } = madeTransport({ ...plain, programs: 2 })
-  expect(readPackets(bytes, 188).some(({ pid }) => pid === OTHER_SOUND_PID)).toBe(true)
 })

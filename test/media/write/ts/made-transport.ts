@@ -15,7 +15,8 @@ export interface TransportForm {
   readonly statesDecoding: boolean
   /** Clock on the packets of the sound instead of the picture. */
   readonly clockOnSound: boolean
-  readonly padding: boolean
+  /** Packets of padding behind each packet of the sound. */
+  readonly padding: number
   /** The first time in ticks of 90 kHz. */
   readonly firstTicks: number
   /** Packets of the sound that are missing at the start and at the end, as in a recording. */
@@ -23,9 +24,10 @@ export interface TransportForm {
   readonly cutEnd: number
 }
 
-export const [SOUND_PID, OTHER_SOUND_PID] = [0x101, 0x201]
+export const [SOUND_PID, OTHER_SOUND_PID, PADDING_PID] = [0x101, 0x201, 0x1fff]
 const [PICTURE_PID, PRIVATE_PID] = [0x100, 0x1f0]
 const [PLAIN, WRAP] = [188, 2 ** 33]
+const PADDING_PACKET = [0x47, 0x1f, 0xff, 0x10, ...Array.from({ length: 184 }, () => 0xff)]
 const SAMPLES = { mp2: 1152, aac: 1024 }
 
 /** Numbers that look random and follow from a seed. */
@@ -224,7 +226,7 @@ export function madeTransport(form: TransportForm, descriptors: readonly number[
       for (let others = next(4); others > 0; others--) {
         any([PICTURE_PID, PRIVATE_PID, OTHER_SOUND_PID, 0x12, 0x999][next(5)] as number)
       }
-      if (form.padding) made.push(Buffer.from([0x47, 0x1f, 0xff, 0x10, ...Array.from({ length: 184 }, () => 0xff)]))
+      for (let more = form.padding; more > 0; more--) made.push(Buffer.from(PADDING_PACKET))
     }
     if (next(8) === 0) tables()
   }

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { transportSound } from '../../../../src/media/write/ts/transport.js'
+import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { madeTransport, OTHER_SOUND_PID, SOUND_PID, type TransportForm } from './made-transport.js'
+import { wantedOf } from './made-wanted.js'
+import { readPackets } from './read-transport.js'
+
+let folder: TestFolder
+beforeAll(async () => {
+  folder = await testFolder()
+})
+afterAll(() => folder.remove())
+
+const plain: TransportForm = {
+  ...{ seed: 7, codec: 'aac', size: 188, frames: 20, programs: 1, unit: { frames: 2 } },
+  ...{ statesLength: true, statesDecoding: false },
+  ...{ clockOnSound: false, padding: 0, firstTicks: 90_000, cutStart: 0, cutEnd: 0 },
+}
+
+async function reasonFor(form: TransportForm, bytes: Buffer): Promise<string | null> {
+  const wanted = await wantedOf(folder.file('made.ts'), form, bytes, 0)
+  const parsed = await transportSound.parse(wanted.media)
+  if (parsed === null || typeof parsed === 'string') return parsed
+  const survey = transportSound.survey(parsed, wanted)
+  return survey.kind === 'declines' ? survey.reason : null
+}
+
+/** Packets of a PID with a change. @param place among them */
+function withChange(bytes: Buffer, pid: number, place: number, change: (packet: Buffer) => void): Buffer {
+  const copy = Buffer.from(bytes)
+  const own = readPackets(copy, 188).filter((packet) => packet.pid === pid)
+  change(own.at(place)?.bytes as Buffer)
+  return copy
+}
+
+const damaged = (byte: number, mask: number) => (packet: Buffer) => {
+  packet[byte] = (packet[byte] as number) | mask
+}
+
+it.each([
+  ['a damaged packet', damaged(1, 0x80), 'packets of the track are marked as damaged'],
+  ['an encrypted packet', damaged(3, 0x80), 'the track is encrypted'],
+  [
+    'a missing packet',
+    (packet: Buffer) => {
+      packet.writeUInt16BE(0x1abc, 1)
+    },
+    'packets of the track are missing',
+  ],
+])('leaves a track with %s to the next writer', async (_name, change, reason) => {
+  const { bytes } = madeTransport(plain)
+  expect(await reasonFor(plain, bytes)).toBe(null)
+  expect(await reasonFor(plain, withChange(bytes, SOUND_PID, 5, change))).toBe(reason)
+})
+
+it.each([
+  [
+    'AAC at a constant rate',
+    { padding: 1 },
+    'its packets come at a constant rate, and new frames may have other sizes',
+  ],
+  ['AAC with arrival times', { size: 192 }, 'its packets state when they arrive, and new frames may have other sizes'],
+] as const)('leaves %s to the next writer', async (_name, more, reason) => {
+  const form = { ...plain, ...more }
+  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(reason)
+})
+
+it('takes AAC at a constant rate if there is padding enough for all frames', async () => {
+  const form = { ...plain, padding: 14 }
+  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
+})
+
+it('takes units that state when they are decoded', async () => {
+  const form = { ...plain, statesDecoding: true }
+  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
+})
+
+it('keeps true descriptors, and leaves a track with others to the next writer', async () => {
+  for (const [descriptors, reason] of [
+    [[0x52, 1, 7], null],
+    [[0x7c, 2, 0x51, 0], null],
+    [[0x0e, 3, 0xc0, 1, 1], 'its descriptor 14 may state facts about the old sound'],
+    [[0x2b, 3, 1, 2, 3], 'its descriptor 43 may state facts about the old sound'],
+    [[0xc3, 1, 0], 'its descriptor 195 may state facts about the old sound'],
+  ] as const) {
+    expect(await reasonFor(plain, madeTransport(plain, descriptors).bytes)).toBe(reason)
+  }
+})
+
+it('checks descriptors that change, and leaves a file to the next writer if its streams change', async () => {
+  const { bytes } = madeTransport(plain)
+  const joined = (packet: Buffer) => reasonFor(plain, Buffer.concat([bytes, packet]))
+  const table = (...form: Parameters<typeof madeTransport>) =>
+    readPackets(madeTransport(...form).bytes, 188).find(({ pid }) => pid === 0x1000)?.bytes as Buffer
+  expect(await joined(table(plain, [0x52, 1, 9]))).toBe(null)
+  expect(await joined(table(plain, [0xc3, 1, 0]))).toBe('its descriptor 195 may state facts about the old sound')
+  expect(await joined(table({ ...plain, codec: 'mp2' }))).toBe('the tables of its programs change')
+  await expect(joined(Buffer.alloc(188))).rejects.toThrow('is not at its place')
+})
+
+it('leaves a file whose tables never repeat to the next writer', async () => {
+  const { bytes } = madeTransport(plain)
+  const packets = readPackets(madeTransport(plain, [0x52, 4, 9, 9, 9, 9]).bytes, 188)
+  const packet = packets.find(({ pid }) => pid === 0x1000)?.bytes as Buffer
+  const place = packet.indexOf(Buffer.of(0x52, 4, 9, 9, 9, 9)) + 2
+  const others = Array.from({ length: 10_001 }, (_, number) => {
+    const other = Buffer.from(packet)
+    other.writeUInt32BE(number, place)
+    return other
+  })
+  expect(await reasonFor(plain, Buffer.concat([bytes, ...others.slice(0, 99)]))).toBe(null)
+  expect(await reasonFor(plain, Buffer.concat([bytes, ...others]))).toBe('the tables of its programs change')
+})
+
+it('leaves a track with a gap in its clock to the next writer', async () => {
+  const { bytes } = madeTransport(plain)
+  const late = madeTransport({ ...plain, firstTicks: plain.firstTicks + 200_000 }).bytes
+  const form = { ...plain, seed: plain.seed }
+  const joined = Buffer.concat([bytes, late])
+  expect(await reasonFor(form, joined)).toMatch(/missing|gaps/)
+})
+
+it('keeps a second sound', () => {
+  const { bytes } = madeTransport({ ...plain, programs: 2 })
+  expect(readPackets(bytes, 188).some(({ pid }) => pid === OTHER_SOUND_PID)).toBe(true)
+})
