@@ -29,7 +29,8 @@ const SAME_IN_ALL = 0x1e0c00
 const DUAL_MONO = 2
 
 const mpeg = (lengthAt: FrameKind['lengthAt'], lowRateSamples: number): FrameKind => ({
-  streamTypes: [0x03, 0x04],
+  // 6 is private: ffmpeg writes it into `.m2ts`, and its readers look at the frames.
+  streamTypes: [0x03, 0x04, 0x06],
   lengthAt,
   formOf: (bytes, at) => {
     const head = bytes.readUInt32BE(at)

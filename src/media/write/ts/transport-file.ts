@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { MalformedFile, malformedReason } from '../../probe/malformed-file.js'
-import { type PacketGrid, PLAIN_BYTES, packetGrid, SYNC } from '../structure/transport-pids.js'
+import { CORRECTED_BYTES, type PacketGrid, PLAIN_BYTES, packetGrid, SYNC } from '../structure/transport-pids.js'
 import { ClockRate } from './clock-rate.js'
 import type { FrameKind } from './frame-kinds.js'
 import { type ProgramTable, ProgramTables } from './program-tables.js'
@@ -38,7 +38,7 @@ const PACKETS_AT_ONCE = 16_384
  * Reads every packet head of a transport stream, and the packets of some sounds.
  *
  * @param kinds coding of each sound by PID
- * @throws MalformedFile if a packet is not at its place
+ * @throws MalformedFile if a packet is not at its place, and if error correction follows it
  */
 export async function readTransport(
   path: string,
@@ -57,7 +57,11 @@ export async function readTransport(
     const packets = Math.min(PACKETS_AT_ONCE, count - number)
     const bytes = await readAt(file, first + number * size, packets * size)
     if (bytes.length < (packets - 1) * size + PLAIN_BYTES) throw new MalformedFile('it becomes shorter')
-    for (let packet = 0; packet < packets; packet++) reader.take(bytes, packet * size, number + packet)
+    for (let packet = 0; packet < packets; packet++) {
+      const at = packet * size
+      reader.take(bytes, at, number + packet)
+      if (size === CORRECTED_BYTES) requireFiller(bytes.subarray(at + PLAIN_BYTES, at + size))
+    }
   }
   const isPlain = size === PLAIN_BYTES
   return {
@@ -65,6 +69,14 @@ export async function readTransport(
     ...{ firsts: reader.firsts, tables: reader.tables(), sounds: reader.sounds() },
     isElastic: isPlain && reader.isElastic,
   }
+}
+
+/** @throws MalformedFile if the bytes behind a packet say something about it */
+function requireFiller(trailer: Buffer): void {
+  const [filler] = trailer
+  const isFiller = filler === 0 || filler === 0xff || filler === undefined
+  if (isFiller && trailer.every((byte) => byte === filler)) return
+  throw new MalformedFile('checksums of its old bytes follow each packet')
 }
 
 class PacketReader {

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
+import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
-import { CORRECTED_BYTES } from '../structure/transport-pids.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
 import { FRAME_KINDS, type FrameKind } from './frame-kinds.js'
@@ -58,7 +58,6 @@ function pidOf({ input }: WantedTrack): number {
 
 function survey(file: TransportFile, wanted: Wanted): Survey {
   const { media, tracks } = wanted
-  if (file.grid.size === CORRECTED_BYTES) return declines('checksums of its old bytes follow each packet')
   const donors = []
   for (const track of tracks) {
     const sound = file.sounds.get(pidOf(track))
@@ -82,12 +81,13 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
   return { kind: 'takes', census: censusOfTransport(file, media, new Set(tracks.map(pidOf))), donors }
 }
 
-async function readDonor(path: string, { input }: WantedTrack): Promise<MadeFrames> {
+async function readDonor(path: string, { input }: WantedTrack, signal: AbortSignal | undefined): Promise<MadeFrames> {
   const kind = FRAME_KINDS[input.codec ?? '']
   if (!kind) throw new MalformedFile('its frames are unknown')
   await using file = await open(path, 'r')
   const splitter = new FrameSplitter(kind)
   for (let at = 0; ; ) {
+    throwIfAborted(signal)
     const bytes = await readAt(file, at, DONOR_BYTES_AT_ONCE)
     if (bytes.length === 0) break
     splitter.take(bytes)

@@ -1,5 +1,5 @@
 import type { MediaInfo } from '../../media-info.js'
-import { PLAIN_BYTES } from '../structure/transport-pids.js'
+import { CORRECTED_BYTES, PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
 import { constantBytes, FRAME_KINDS } from './frame-kinds.js'
 import type { Sound } from './sound-packets.js'
@@ -71,6 +71,7 @@ function untrueTables(
 function rigidReason({ isElastic, grid }: TransportFile, sound: Sound, frameBytes: number, isAlone: boolean) {
   const { isRigid, units, frames } = sound
   const why = 'and new frames may have other sizes'
+  if (grid.size === CORRECTED_BYTES) return `other bytes follow each of its packets, ${why}`
   if (grid.size !== PLAIN_BYTES) return `its packets state when they arrive, ${why}`
   if (isRigid) return `packets of the track state facts about their bytes, ${why}`
   let mostBytes = frameBytes

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
+import { probe } from '../../../../src/media/probe/probe.js'
+import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -52,6 +54,7 @@ it.each([
   ['MP2', 'mp2.ts', ['-c:a', 'mp2', '-b:a', '192k'], 0],
   ['MP2 at a constant rate', 'constant.ts', ['-c:a', 'mp2', '-muxrate', '2M'], 0],
   ['MP2 with frames of two sizes', 'mp2-44.ts', ['-c:a', 'mp2', '-ar', '44100'], null],
+  ['MP2 with arrival times', 'mp2.m2ts', ['-c:a', 'mp2', '-b:a', '192k'], 0],
   ['MP3', 'mp3.ts', ['-c:a', 'libmp3lame', '-b:a', '128k'], 0],
   ['AC-3', 'ac3.ts', ['-c:a', 'ac3', '-b:a', '256k'], 0],
   ['AC-3 with its descriptor', 'dvb.ts', ['-c:a', 'ac3', '-mpegts_flags', 'system_b'], 0],
@@ -126,13 +129,39 @@ it('replaces the sound of a recording that begins and ends within a unit', async
   expect((await readFile(part)).length).toBe((await readFile(path)).length)
 })
 
+/** Puts bytes behind each packet, as on the wire of a broadcast. */
+async function withTrailers(path: string, trailer: Buffer): Promise<void> {
+  const packets = readPackets(await readFile(path), 188)
+  await writeFile(path, Buffer.concat(packets.flatMap(({ bytes }) => [bytes, trailer])))
+}
+
 it('leaves packets with error correction to ffmpeg, and says why', async () => {
   const path = await film('corrected.ts', '-c:a', 'mp2')
-  const packets = readPackets(await readFile(path), 188)
-  await writeFile(path, Buffer.concat(packets.flatMap(({ bytes }) => [bytes, Buffer.alloc(16)])))
+  await withTrailers(path, Buffer.alloc(16, 0x5a))
   const { plan } = await writtenFile(path)
   const reason = 'checksums of its old bytes follow each packet'
   expect(plan.writing.declined).toEqual([{ writer: 'transport', reason }])
+})
+
+it('declines error correction at the first packet', async () => {
+  const path = await film('corrected-broken.ts', '-c:a', 'mp2')
+  await withTrailers(path, Buffer.alloc(16, 0x5a))
+  const media = await probe(path)
+  await writeFile(path, Buffer.concat([await readFile(path), Buffer.alloc(204)]))
+  await expect(transportSound.parse({ ...media, sizeBytes: media.sizeBytes + 204 })).rejects.toThrow('checksums')
+})
+
+it.each([0, 0xff])('keeps bytes of %i behind each packet', async (filler) => {
+  const path = await film(`filled-${filler}.ts`, '-c:a', 'mp2', '-b:a', '192k')
+  await withTrailers(path, Buffer.alloc(16, filler))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('transport')
+  syncOffsets(verified)
+  const [input, output] = [await readFile(path), await readFile(part)]
+  expect(output.length).toBe(input.length)
+  for (let at = 188; at < output.length; at += 204) {
+    if (!output.subarray(at, at + 16).equals(Buffer.alloc(16, filler))) throw new Error(`changed at ${at}`)
+  }
 })
 
 it('keeps two programs', async () => {

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
@@ -123,4 +124,16 @@ it('leaves a track with a gap in its clock to the next writer', async () => {
 it('keeps a second sound', () => {
   const { bytes } = madeTransport({ ...plain, programs: 2 })
   expect(readPackets(bytes, 188).some(({ pid }) => pid === OTHER_SOUND_PID)).toBe(true)
+})
+
+it('ends the reading of new frames when a job is aborted', async () => {
+  const { frames } = madeTransport(plain)
+  const path = folder.file('made.aac')
+  await writeFile(path, Buffer.concat(frames))
+  const { media, tracks } = await wantedOf(folder.file('made.ts'), plain, madeTransport(plain).bytes, 0)
+  const [parsed, track] = [await transportSound.parse(media), tracks[0]]
+  if (parsed === null || typeof parsed === 'string' || !track) throw new Error('not read')
+  const read = (signal?: AbortSignal) => transportSound.readDonor(path, track, signal, parsed)
+  expect((await read()).count).toBe(frames.length)
+  await expect(read(AbortSignal.abort())).rejects.toThrow()
 })
