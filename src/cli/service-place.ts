@@ -4,7 +4,7 @@ import { ensureStateFolder, resolveConfig } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { shellWord } from '../core/shell-word.js'
 import { refuseShownPassword } from '../pipeline/job/open-store.js'
-import { holdsService } from '../service/index.js'
+import { holdsService } from '../service/store/open-node-store.js'
 import type { CommandContext } from './command.js'
 
 /** Flags of `serve` and `portal` that locate the service. */

@@ -50,16 +50,20 @@ it('names every error after its class', async () => {
 })
 
 it('starts a command with few modules', async () => {
+  const loaded = await modulesOf(['run', '--help'])
+  expect(loaded.length).toBeGreaterThan(10)
+  expect(loaded.length).toBeLessThan(MOST_MODULES)
+})
+
+it('manages a service without loading its HTTP server or what writes media', async () => {
   const folder = await testFolder()
   onTestFinished(() => folder.remove())
-  await run(process.execPath, [CLI_PATH, 'run', '--help'], {
-    env: { ...process.env, NODE_V8_COVERAGE: folder.path },
-  })
-  const [report = ''] = readdirSync(folder.path)
-  const { result } = JSON.parse(readFileSync(folder.file(report), 'utf8')) as { result: { url: string }[] }
-  const files = result.filter(({ url }) => url.startsWith('file:'))
-  expect(files.length).toBeGreaterThan(10)
-  expect(files.length).toBeLessThan(MOST_MODULES)
+  const loaded = await modulesOf(['portal', 'keys', 'create', '--name', 'test', '--data', folder.file('service')])
+  const text = loaded.map((path) => readFileSync(path, 'utf8')).join('\n')
+  expect(text).toContain('// src/service/portal/portal.ts')
+  for (const part of ['node_modules/fastify', 'src/service/http', 'src/media/write']) {
+    expect(text).not.toContain(`// ${part}/`)
+  }
 })
 
 it('is the same module for CommonJS, with types of its own', async () => {
@@ -71,3 +75,13 @@ it('is the same module for CommonJS, with types of its own', async () => {
     expect(readFileSync(require.resolve(name).replace(/\.cjs$/, '.d.cts'), 'utf8')).toContain('export ')
   }
 })
+
+/** The files that a command loads. */
+async function modulesOf(args: readonly string[]): Promise<readonly string[]> {
+  const folder = await testFolder()
+  onTestFinished(() => folder.remove())
+  await run(process.execPath, [CLI_PATH, ...args], { env: { ...process.env, NODE_V8_COVERAGE: folder.path } })
+  const [report = ''] = readdirSync(folder.path)
+  const { result } = JSON.parse(readFileSync(folder.file(report), 'utf8')) as { result: { url: string }[] }
+  return result.filter(({ url }) => url.startsWith('file:')).map(({ url }) => fileURLToPath(url))
+}

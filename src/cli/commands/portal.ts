@@ -1,6 +1,6 @@
 import { nearest } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
-import { openPortal } from '../../service/index.js'
+import { openPortal } from '../../service/portal/portal.js'
 import { text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
