@@ -101,7 +101,7 @@ export const ERROR_CODES = {
   ERR_HLS_PLAYLIST: ['PrecheckError', 'An HLS playlist is broken or not supported.', 'Package the media again.'],
   ERR_HLS_SEGMENT: ['PrecheckError', 'An HLS segment is broken or not supported.', 'Package the media again.'],
   ERR_IDENTITY_UNREACHABLE: ['TransientError', 'The identity provider does not respond.', 'Try again later.'],
-  ERR_INPUT_CHANGED: [['TransientError', 'JobFailedError'], 'The input changed while it was used.', 'Wait until it is complete, then run again.'],
+  ERR_INPUT_CHANGED: [['TransientError', 'JobFailedError'], 'The input changed while it was used, or since the service fetched it.', 'Wait until it is complete, then run again.'],
   ERR_INPUT_CHANGING: ['TransientError', 'The input changes while it is read.', 'Wait until it is complete.'],
   ERR_INPUT_DIFFERS: ['VerificationError', '`voxmux verify` was given another input than the one of the receipt.', 'Name the file that the receipt describes.'],
   ERR_INPUT_IS_FOLDER: ['UsageError', 'The input is a folder.', 'Name a file.'],

@@ -74,7 +74,7 @@ declare module 'n8n-workflow' {
   export interface IHttpRequestOptions {
     url: string
     baseURL?: string
-    method?: 'GET' | 'POST' | 'PUT'
+    method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
     headers?: IDataObject
     body?: unknown
     encoding?: 'text' | 'stream'

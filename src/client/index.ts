@@ -6,6 +6,7 @@ export type { CallOptions } from './service-api.js'
 export type { StartOutcome } from './start-once.js'
 
 export type { TrafficMeter } from './traffic-meter.js'
+export { addressBytes } from './transfer/address-bytes.js'
 export { downloadAddress } from './transfer/download-address.js'
 export type { Downloaded } from './transfer/download-file.js'
 

@@ -32,7 +32,7 @@ export interface Exchange {
 }
 
 export interface TextExchange extends Exchange {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
   /** At most one of the two: a JSON body or form fields. */
   readonly json?: unknown
   readonly form?: Record<string, string>

@@ -1,9 +1,10 @@
 import { constants } from 'node:fs'
 import { chmod, copyFile, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { safeAddress } from '../../../client/index.js'
-import { UsageError } from '../../../core/errors.js'
+import { addressBytes, safeAddress } from '../../../client/index.js'
+import { JobFailedError, UsageError } from '../../../core/errors.js'
 import { redactUrl } from '../../../core/redact.js'
+import type { Job } from '../../../ledger/index.js'
 import { probe } from '../../../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../../../precheck/index.js'
 import type { PipelineContext } from '../../context.js'
@@ -39,7 +40,7 @@ const FETCHED_BEFORE =
  */
 export function remoteJob(request: PlanRequest, context: PipelineContext): JobKind {
   return {
-    async plan() {
+    async plan(signal) {
       requireWhole(request)
       requireNoLimit(request, context)
       const name = basename(safeAddress(request.input, 'The input').pathname)
@@ -51,26 +52,53 @@ export function remoteJob(request: PlanRequest, context: PipelineContext): JobKi
         label: 'regen',
         cwd: request.cwd,
       })
-      return plannedAddress(request, output, context)
+      return plannedAddress(request, { output, sizeBytes: await addressBytes(request.input, signal) }, context)
     },
   }
 }
 
-function plannedAddress(request: PlanRequest, output: string, context: PipelineContext): PlannedJob {
+/** Facts about an address that are known before anything is sent. */
+interface AddressFacts {
+  readonly output: string
+  /** Length of its file; null if the server does not say. */
+  readonly sizeBytes: number | null
+}
+
+function plannedAddress(
+  request: PlanRequest,
+  { output, sizeBytes }: AddressFacts,
+  context: PipelineContext,
+): PlannedJob {
   const { settings } = request
   const address = lastingAddress(request.input)
   const recipe = recipeHash(settings, context.serviceIdentity)
   const { sharedPath = (path: string) => path } = context
+  const input = redactUrl(request.input)
+  const keyOf = (made: string, itsRecipe: string) =>
+    valueSha256({ address, output: sharedPath(made), recipe: itsRecipe })
+  const requireLength = (job: Pick<Job, 'inputIdentity'> | null | undefined) => {
+    const before = job?.inputIdentity?.sizeBytes
+    if (before !== undefined && sizeBytes !== null && before !== sizeBytes) throw otherFile(input, before, sizeBytes)
+  }
+  /** The file may be another one than the service fetched. Its length is all that can be compared. */
+  const requireFetched = async () => {
+    const done = await context.jobs.list({ input, statuses: ['done'] })
+    // The input has no query, so other files may share it.
+    requireLength(done.find((job) => job.inputIdentity && job.key === keyOf(job.output ?? '', job.recipeHash)))
+  }
   return {
-    ...{ input: redactUrl(request.input), output, recipeHash: recipe, inputIdentity: null, filePlan: null },
+    ...{ input, output, recipeHash: recipe, inputIdentity: null, filePlan: null },
     ...{ replaces: settings.force, outputBytes: 0, workBytes: 0 },
-    key: valueSha256({ address, output: sharedPath(output), recipe }),
+    key: keyOf(output, recipe),
     async existing(job, signal): Promise<ExistingOutput> {
       await requireFilePlace(output)
       const found = await stat(output).catch(() => undefined)
       if (settings.force || !found) return { kind: 'none' }
       if (isTakenName(found, job)) return { kind: 'replaceable' }
-      if (await wasPublishedBy(job, output, signal)) return { kind: 'done', receipt: receiptPath(output) }
+      if (await wasPublishedBy(job, output, signal)) {
+        requireLength(job)
+        return { kind: 'done', receipt: receiptPath(output) }
+      }
       throw outputExists(output)
     },
     async requireStartable() {
@@ -86,6 +114,8 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
       const regenerated = await withinFreeSpace(bench.workFolder, 'The regenerated file', (maxBytes) =>
         regenerateVoice({ ...voice, maxBytes }, context, { signal, waitUntilMs, onProgress }),
       )
+      const isSentNow = regenerated.timesMs.registered !== undefined
+      if (!isSentNow) await requireFetched()
       return {
         async assemble() {
           await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
@@ -93,11 +123,23 @@ function plannedAddress(request: PlanRequest, output: string, context: PipelineC
           await chmod(bench.part, 0o666 & ~process.umask())
           if (regenerated.cached) context.logger.warn({ job: attempt.job.id }, FETCHED_BEFORE)
           const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
-          return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity: null }
+          const inputIdentity = isSentNow && sizeBytes !== null ? { sizeBytes, mtimeMs: 0, sha256: null } : null
+          return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity }
         },
       }
     },
   }
+}
+
+function otherFile(input: string, before: number, now: number): JobFailedError {
+  const message = `The file at ${input} has ${now} bytes, and had ${before} when the service fetched it. Its earlier result would be wrong.`
+  return new JobFailedError('ERR_INPUT_CHANGED', message, {
+    input,
+    remedies: [
+      'Put the new file at another address. It is then fetched, and paid for.',
+      'Or leave out --remote: voxmux then downloads the file and sees what changed.',
+    ],
+  })
 }
 
 /** @throws {PrecheckError} -17 if the link expires too soon for the service to fetch it */
