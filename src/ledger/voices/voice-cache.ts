@@ -221,10 +221,11 @@ async function sha256Of(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Marks a file as used. Ignores a file that has just been deleted. */
+/**
+ * Marks a file as used, if it is there and its share lets times be set. Without the mark it may be deleted early and
+ * downloaded again, which costs less than to fail a voice that is paid for.
+ */
 async function touch(path: string): Promise<void> {
   const now = new Date()
-  await utimes(path, now, now).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+  await utimes(path, now, now).catch(() => {})
 }
