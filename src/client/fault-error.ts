@@ -27,7 +27,7 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
     case 'timeout':
       return new TransientError(
         'ERR_SERVICE_UNREACHABLE',
-        `${host} could not be reached for ${fault.operation === 'token' ? 'an access token' : fault.operation}${words}.`,
+        `${host} could not be reached for ${purpose(fault)}${words}.`,
         {
           cause: fault,
           remedies: [
@@ -42,14 +42,14 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
         remedies: [insecureRemedy(fault.detail)],
       })
     case 'redirect':
-      return new UsageError('ERR_WRONG_ADDRESS', `${host} redirects the ${fault.operation} to ${fault.detail}.`, {
+      return new UsageError('ERR_WRONG_ADDRESS', `${host} redirects ${purpose(fault)} to ${fault.detail}.`, {
         cause: fault,
         remedies: [
           'Check that no proxy stands in the way, or ask the operator of the service for links to an https address.',
         ],
       })
     case 'bad-answer':
-      return new TransientError('ERR_BAD_ANSWER', `${host} sent an invalid response to ${fault.operation}${words}.`, {
+      return new TransientError('ERR_BAD_ANSWER', `${host} sent an invalid response to ${purpose(fault)}${words}.`, {
         cause: fault,
         remedies: ['Check that the address belongs to the service itself, then run again.'],
       })
@@ -59,6 +59,23 @@ export function faultError(fault: HttpFault, host: string): VoxmuxError {
     default:
       return fault.reason satisfies never
   }
+}
+
+/** Purposes of requests, for people who do not know the operations of the interface. */
+const PURPOSES: Readonly<Record<string, string>> = {
+  ping: 'a test of the connection',
+  token: 'an access token',
+  registerFile: 'the registration of a file',
+  registerFileFromUrl: 'the registration of an address',
+  startProcess: 'the start of a file',
+  getFilesStatus: 'the status of files',
+  getOutputFileUrl: 'a download link',
+  upload: 'the upload',
+  download: 'the download',
+}
+
+function purpose({ operation }: HttpFault): string {
+  return PURPOSES[operation] ?? operation
 }
 
 /** Node uses the proxy of the environment only if it is told to. */
@@ -94,7 +111,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
   const status = fault.status ?? 0
   const words = detailWords(fault)
   if (fault.transient && status === 404) {
-    return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${fault.operation} with 404${words}.`, {
+    return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${purpose(fault)} with 404${words}.`, {
       cause: fault,
       remedies: [`Check the address of the service, then run the same command again. ${kept(fault)}`],
     })
@@ -107,14 +124,14 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
   }
   if (fault.transient) {
     const how = status === 429 ? 'asks for fewer requests' : `is busy (${status})`
-    return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${fault.operation}${words}.`, {
+    return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${purpose(fault)}${words}.`, {
       cause: fault,
       remedies: [`Run the same command again in a few minutes. ${kept(fault)}`],
     })
   }
   if (redirects(fault)) {
     const isLink = fault.operation === 'upload'
-    return new UsageError('ERR_WRONG_ADDRESS', `${host} responded to ${fault.operation} with a redirect (${status}).`, {
+    return new UsageError('ERR_WRONG_ADDRESS', `${host} responded to ${purpose(fault)} with a redirect (${status}).`, {
       cause: fault,
       remedies: [
         isLink
@@ -128,7 +145,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
     case 401:
       return authFailed(fault, host)
     case 403:
-      return new AccessError('ERR_ACCESS_DENIED', `${host} denies access to ${fault.operation}${words}.`, {
+      return new AccessError('ERR_ACCESS_DENIED', `${host} denies access to ${purpose(fault)}${words}.`, {
         cause: fault,
         remedies: ['Check in the developer portal that this API key and its scope may use the service.'],
       })
@@ -146,7 +163,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
       if (fault.operation === 'upload') return refused(fault, host)
       return new JobFailedError(
         starting ? 'ERR_START_CONFLICT' : 'ERR_REQUEST_REFUSED',
-        `${host} reported a conflict at ${fault.operation}${words}.`,
+        `${host} reported a conflict at ${purpose(fault)}${words}.`,
         {
           cause: fault,
           remedies: ['Run the same command again. The file may have been started already, or was not uploaded.'],
@@ -160,7 +177,7 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
 const WRONG_PATH = ['Compare the address of the service (VOXMUX_BASE_URL) with the developer portal, its path too.']
 
 function wrongPath(fault: HttpFault, host: string): UsageError {
-  return new UsageError('ERR_WRONG_ADDRESS', `${host} does not offer ${fault.operation} at this address (404).`, {
+  return new UsageError('ERR_WRONG_ADDRESS', `${host} does not offer ${purpose(fault)} at this address (404).`, {
     cause: fault,
     remedies: WRONG_PATH,
   })
@@ -170,7 +187,7 @@ function refused(fault: HttpFault, host: string): JobFailedError {
   const words = detailWords(fault)
   const code = fault.reason === 'start-error' ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED'
   const remedies = ['Report the request and its status to the operator of the service, or of the proxy before it.']
-  return new JobFailedError(code, `${host} refused ${fault.operation} (${fault.status})${words}.`, {
+  return new JobFailedError(code, `${host} refused ${purpose(fault)} (${fault.status})${words}.`, {
     cause: fault,
     remedies,
   })
@@ -196,7 +213,7 @@ function withFileError(
 ): JobFailedError {
   const info = fileErrorInfo(errorCode)
   const words = detailWords(fault)
-  return new JobFailedError(code, `${host} refused ${fault.operation}, ${info.meaning.replace(/\.$/, '')}${words}.`, {
+  return new JobFailedError(code, `${host} refused ${purpose(fault)}, ${info.meaning.replace(/\.$/, '')}${words}.`, {
     cause: fault,
     errorCode: info.code,
     errorName: info.name,

@@ -74,7 +74,7 @@ describe('an odd answer of getFilesStatus', () => {
     server.fail('getFilesStatus', { kind: 'status', status: 503 }, 3 * (QUICK.retry.limit + 1))
     await client.waitFor(fileId)
     expect(warnings).toEqual([
-      expect.stringMatching(/is busy \(503\) at getFilesStatus.* voxmux asks again for up to 1 min/),
+      expect.stringMatching(/is busy \(503\) at the status of files.* voxmux asks again for up to 1 min/),
     ])
   })
 })

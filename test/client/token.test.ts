@@ -56,7 +56,7 @@ describe('the access token', () => {
       const error = await errorOf(client.getFilesStatus(['a']))
       expect(error).toMatchObject({
         code: 'ERR_BAD_ANSWER',
-        message: expect.stringContaining('to token (access_token'),
+        message: expect.stringContaining('to an access token (access_token'),
       })
       expect(server.calls.getFilesStatus).toBe(0)
     },

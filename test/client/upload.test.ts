@@ -123,7 +123,7 @@ describe('an upload', () => {
     server.fail('upload', { kind: 'answer', status: 400, body })
     const error = await errorOf(client.upload(await client.registerFile({ clientFileId: 'a' }), path))
     expect(error).toMatchObject({ code: 'ERR_REQUEST_REFUSED', exitCode: 1 })
-    expect(error.message).toMatch(/refused upload \(400\): A header is missing\.$/)
+    expect(error.message).toMatch(/refused the upload \(400\): A header is missing\.$/)
     expect(server.calls.upload).toBe(1)
   })
 
