@@ -63,6 +63,9 @@ export function serviceFile(manager: ServiceManagerName, values: ServiceValues):
   }
 }
 
+/** Folders that PrivateTmp replaces. */
+const BELOW_TMP = /^\/(?:var\/)?tmp(?:\/|$)/
+
 /** The hardened unit of `deploy` with this user, configuration and state folder. */
 function systemdUnit({ voxmux, config, environment, stateDir, writes, user }: ServiceValues): string {
   const lines: Readonly<Record<string, string>> = {
@@ -74,6 +77,8 @@ function systemdUnit({ voxmux, config, environment, stateDir, writes, user }: Se
     ReadWritePaths: [stateDir, ...writes].map((path) => unitWord(`-${path}`)).join(' '),
     // The configuration and the folders may be below /home. Only the named folders can be written to.
     ProtectHome: 'read-only',
+    // A private /tmp would hide what lies there.
+    PrivateTmp: [...voxmux, config, stateDir, ...writes].some((path) => BELOW_TMP.test(path)) ? 'no' : 'yes',
   }
   // systemd makes that folder, and gives it to the user.
   const isMadeBySystemd = stateDir === SYSTEM_STATE_FOLDER

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { serviceFile } from '../../plugins/watch-folder/service-files.js'
 import { settingsSchema } from '../../src/config/index.js'
 import { CLI_PATH, eventsOf, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
@@ -53,6 +54,14 @@ it('writes a configuration and a unit of this machine from flags, and never over
   const again = await init('other', ...args.slice(1))
   expect([again.exitCode, eventsOf(again)[0]?.error]).toMatchObject([2, { code: 'ERR_CONFIG_EXISTS' }])
   expect([readFileSync(shop.path('c.json'), 'utf8'), existsSync(shop.path('other'))]).toEqual([before, false])
+})
+
+it('writes a unit that sees folders below /tmp', () => {
+  const values = { voxmux: ['/usr/bin/voxmux'], config: '/etc/watch.json', environment: '/etc/env', user: 'ada' }
+  const unit = (stateDir: string, folder: string) =>
+    serviceFile('systemd', { ...values, stateDir, writes: [folder] }).text.match(/^PrivateTmp=.*$/m)?.[0]
+  expect(unit('/srv/state', '/srv/tmp/in')).toBe('PrivateTmp=yes')
+  expect([unit('/srv/state', '/tmp/in'), unit('/var/tmp/s', '/srv/in')]).toEqual(['PrivateTmp=no', 'PrivateTmp=no'])
 })
 
 it('writes a dollar sign as systemd reads it: doubled in commands alone', async () => {
