@@ -77,7 +77,7 @@ export const RUN_OPTIONS = {
   strict: toggle('Refuse files that would lose anything', 'Processing:'),
   remote: toggle('Let the service download an https input', 'Service:'),
   concurrency: number('Files at the same time (default: 2)', 'Processing:'),
-  ledger: text('Ledger file', 'Service:'),
+  ledger: text('File of the ledger: the list of jobs and payments', 'Service:'),
   store: text('Shared job store (postgres://…)', 'Service:'),
   'dry-run': toggle('Show the plan and the price, send nothing', 'Processing:'),
   verbose: toggle('With --dry-run: show the rewritten structures and the ffmpeg commands', 'Processing:'),
