@@ -69,7 +69,9 @@ export class FailureReports {
     // The name is unique, because two daemons may report the same file.
     const part = join(dirname(target), `.voxmux-${facts.job}.report`)
     const text = JSON.stringify({ schemaVersion: SCHEMA_VERSION, ...facts, ...error }, null, 2)
-    await writeFile(part, `${text}\n`, { flush: true })
+    // Others may write into the folder and know the id: a link that they put there would lead to another file.
+    await rm(part, { force: true })
+    await writeFile(part, `${text}\n`, { flag: 'wx', flush: true })
     await rename(part, target)
     // An earlier one has a hash if the name was taken then.
     if (target === plain) await rm(own, { force: true })

@@ -122,7 +122,10 @@ export class Spool {
   async #setAside(name: string, path: string, error: VoxmuxError): Promise<void> {
     const rejected = await freeName(path)
     try {
-      await writeFile(`${rejected}.txt`, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'))
+      const report = `${rejected}.txt`
+      // Others may write into the folder: a link that they put there would lead to another file.
+      await rm(report, { force: true })
+      await writeFile(report, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'), { flag: 'wx' })
       await rename(path, rejected)
       this.#waiting.delete(name)
       this.#options.logger.error({ spool: path, code: error.code }, `${path} was rejected: ${error.message}`)

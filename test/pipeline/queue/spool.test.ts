@@ -261,6 +261,17 @@ it('runs a job that failed again when it is written again, and one that is done 
   expect([(await jobs()).length, bench.server.charges]).toEqual([1, 1])
 })
 
+it('follows no link that another user put into its folder', async () => {
+  const other = bench.folder.file('other')
+  await writeFile(other, 'kept')
+  await symlink(other, join(folder, 'bad.json.rejected.txt'))
+  await open()
+  await drop('bad.json', 'not JSON')
+  await until(async () => (await left()).includes('bad.json.rejected'))
+  expect(await readFile(other, 'utf8')).toBe('kept')
+  expect(await readFile(join(folder, 'bad.json.rejected.txt'), 'utf8')).toContain('not JSON')
+})
+
 it('keeps a rejected job when another of its name is rejected', async () => {
   const spool = await open()
   for (const name of ['one.wav', 'two.wav']) {

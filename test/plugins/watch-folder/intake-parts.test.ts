@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { describe, expect, it, vi } from 'vitest'
@@ -136,6 +136,16 @@ describe('FailureReports', () => {
     await reports.remove(path)
     const left = await readdir(folder.file('failed'), { recursive: true, withFileTypes: true })
     expect(left.filter((entry) => entry.isFile())).toEqual([])
+  })
+
+  it('follow no link that another user put into their folder', async () => {
+    await mkdir(folder.file('failed'))
+    await writeFile(folder.file('other'), 'kept')
+    await symlink(folder.file('other'), folder.file(`failed/.voxmux-${report.job}.report`))
+    const reports = new FailureReports(folder.file('failed'), '/in')
+    await reports.write('a.mov', report)
+    expect(await readFile(folder.file('other'), 'utf8')).toBe('kept')
+    expect((await lstat(await reports.pathOf('a.mov'))).isFile()).toBe(true)
   })
 
   it('of two watched folders that share a folder for them leave each other alone', async () => {
