@@ -3,7 +3,7 @@ import { Column } from '../column.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { FrameKind } from './frame-kinds.js'
 import { FrameSplitter, type SoundFrames } from './frame-splitter.js'
-import { SpareCollector, type SparePackets } from './spare-packets.js'
+import { SpareCollector, type SparePackets } from './spare-collector.js'
 import { readSoundPacket, readUnitHead, UNCOUNTED_BYTES } from './transport-packet.js'
 
 /** The packets of a sound from its first unit on, in columns: a day of film has millions. */
