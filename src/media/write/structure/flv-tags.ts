@@ -8,23 +8,31 @@ const NAME_BYTES = 80
 /** Scripts of a recording stand at its start. Reading every tag of a long film would take as long as copying it. */
 const MOST_TAGS = 50_000
 const SCRIPT = 18
+const METADATA = 'onMetaData'
 const KINDS: ReadonlyMap<number, string> = new Map([
   [8, 'audio'],
   [9, 'video'],
 ])
 
-/** Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Undefined for another kind of file. */
+/** Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Metadata that change
+ * during the film are named so. Undefined for another kind of file. */
 export async function flvTags(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
   const head = await readAt(file, 0, 9)
   if (head.toString('latin1', 0, 3) !== 'FLV') return undefined
   // The size of the tag before, which is none, follows the header.
   const first = head.readUInt32BE(5) + 4
   const found: Structure[] = [{ path: 'FLV', start: 0, length: first }]
+  let isPlaying = false
   for (let at = first; at + TAG_HEAD_BYTES <= sizeBytes && found.length < MOST_TAGS; ) {
     const tag = await readAt(file, at, NAME_BYTES)
     const length = Math.min(TAG_HEAD_BYTES + tag.readUIntBE(1, 3) + 4, sizeBytes - at)
     const kind = (tag[0] ?? 0) & 0x1f
-    const path = kind === SCRIPT ? `script/${scriptName(tag)}` : (KINDS.get(kind) ?? `tag ${kind}`)
+    const name = kind === SCRIPT ? scriptName(tag) : null
+    isPlaying ||= KINDS.has(kind)
+    // ffmpeg reads tags before the film alone.
+    const isLate = isPlaying && name === METADATA
+    const script = `script/${name}${isLate ? ' (during the film)' : ''}`
+    const path = name === null ? (KINDS.get(kind) ?? `tag ${kind}`) : script
     found.push({ path, start: at, length })
     at += length
   }

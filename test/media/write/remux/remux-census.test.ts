@@ -22,8 +22,9 @@ function box(type: string): Buffer {
 /** The XMP object of ASF: its GUID, its size, and nothing in it. */
 const XMP = Buffer.from('cbcf7abea997e8429c71999491e3afac1800000000000000', 'hex')
 
-function script(name: string): Buffer {
-  const body = Buffer.concat([Buffer.from([2, 0, name.length]), Buffer.from(name), Buffer.from([5])])
+/** A script of FLV. @param value in AMF0: nothing by default */
+function script(name: string, value: readonly number[] = [5]): Buffer {
+  const body = Buffer.concat([Buffer.from([2, 0, name.length]), Buffer.from(name), Buffer.from(value)])
   const head = Buffer.from([18, 0, 0, body.length, 0, 0, 0, 0, 0, 0, 0])
   return Buffer.concat([head, body, Buffer.from([0, 0, 0, head.length + body.length])])
 }
@@ -51,6 +52,13 @@ it.each([
   ],
   ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP], ['XMP']],
   ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
+  [
+    'flv',
+    ['-c:v', 'flv', '-c:a', 'mp3', '-ar', '44100'],
+    {},
+    [script('onMetaData', [8, 0, 0, 0, 0, 0, 0, 9])],
+    ['script/onMetaData (during the film)'],
+  ],
   ['mp4', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mkv' }, [box('uuid'), box('zzzz')], ['uuid', 'zzzz']],
   ['mkv', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mov' }, [], []],
   ['mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le'], { container: 'mov' }, [], []],
