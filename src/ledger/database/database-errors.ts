@@ -22,8 +22,7 @@ export function databaseError(thrown: unknown, file: string): unknown {
     return new UsageError('ERR_DATABASE_CORRUPT', `${file} is damaged or not a database.`, {
       ...options,
       remedies: [
-        'If it is a file of your own, name another ledger with --ledger or VOXMUX_LEDGER.',
-        'If it was a ledger, move it (and its -wal and -shm) aside and run again. The receipts beside the outputs still prove what was done.',
+        'If voxmux made it, move it (and its -wal and -shm) aside and run again: the receipts still prove what was done. If not, name another file with --ledger.',
       ],
     })
   if (
