@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { runJob } from '../../src/pipeline/job/run-job.js'
-import { fixture, jobBench } from '../helpers/job-bench.js'
-import { requestFor } from '../helpers/test-pipeline.js'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import { fixture, jobBench } from '../../helpers/job-bench.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 let site: Server
