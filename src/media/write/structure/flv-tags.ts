@@ -9,10 +9,15 @@ const NAME_BYTES = 80
 const MOST_TAGS = 50_000
 const SCRIPT = 18
 const METADATA = 'onMetaData'
+const [AUDIO, VIDEO] = [8, 9]
 const KINDS: ReadonlyMap<number, string> = new Map([
-  [8, 'audio'],
-  [9, 'video'],
+  [AUDIO, 'audio'],
+  [VIDEO, 'video'],
 ])
+const AAC = 10
+const PICTURES_WITH_SETTINGS: ReadonlySet<number> = new Set([7, 12])
+/** Enhanced RTMP names the codec by four letters behind the first byte. */
+const [NAMED_AUDIO, NAMED_VIDEO] = [9, 0x80]
 
 /** Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Metadata that change
  * during the film are named so. Undefined for another kind of file. */
@@ -28,7 +33,7 @@ export async function flvTags(file: FileHandle, sizeBytes: number): Promise<read
     const length = Math.min(TAG_HEAD_BYTES + tag.readUIntBE(1, 3) + 4, sizeBytes - at)
     const kind = (tag[0] ?? 0) & 0x1f
     const name = kind === SCRIPT ? scriptName(tag) : null
-    isPlaying ||= KINDS.has(kind)
+    isPlaying ||= KINDS.has(kind) && !holdsSettings(kind, tag)
     // ffmpeg reads tags before the film alone.
     const isLate = isPlaying && name === METADATA
     const script = `script/${name}${isLate ? ' (during the film)' : ''}`
@@ -37,6 +42,14 @@ export async function flvTags(file: FileHandle, sizeBytes: number): Promise<read
     at += length
   }
   return joinNeighbours(found)
+}
+
+/** True if a tag holds no packet, but the settings of a decoder. Some servers write them before the metadata. */
+function holdsSettings(kind: number, tag: Buffer): boolean {
+  const [first, second] = [tag[TAG_HEAD_BYTES] ?? 0, tag[TAG_HEAD_BYTES + 1] ?? 0]
+  const [high, low] = [first >> 4, first & 15]
+  if (kind === AUDIO) return high === NAMED_AUDIO ? low === 0 : high === AAC && second === 0
+  return (first & NAMED_VIDEO) !== 0 ? low === 0 : PICTURES_WITH_SETTINGS.has(low) && second === 0
 }
 
 /** The first value of a script is its name (AMF0): the mark 2, two bytes of length, the text. */

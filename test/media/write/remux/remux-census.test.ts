@@ -36,7 +36,7 @@ function riffChunk(id: string): Buffer {
   return Buffer.concat([Buffer.from(id, 'latin1'), Buffer.from([4, 0, 0, 0, 1, 2, 3, 4])])
 }
 
-async function planned(path: string, options: Partial<PlanOutputOptions>) {
+async function planned(path: string, options: Partial<PlanOutputOptions> = {}) {
   const plan = await planOutput(await probe(path), { replaced: [0], ...options })
   const { writer, census } = writingFacts(plan)
   return { writer, fates: new Set(census?.map(({ fate }) => fate)), losses: plan.losses.map(({ what }) => what) }
@@ -76,6 +76,19 @@ it.each([
     expect(grown.losses).toEqual(lost)
   },
 )
+
+it('carries the metadata of a broadcast that stand behind the settings of its decoders', async () => {
+  const path = folder.file('broadcast.flv')
+  await ffmpeg(...picture(1), ...tone(1), '-c:v', 'libx264', '-c:a', 'aac', '-metadata', 'title=A title', path)
+  const bytes = await readFile(path)
+  const lengthAt = (at: number) => 11 + bytes.readUIntBE(at + 1, 3) + 4
+  const settings = 13 + lengthAt(13)
+  const film = settings + lengthAt(settings) + lengthAt(settings + lengthAt(settings))
+  const [head, metadata] = [bytes.subarray(0, 13), bytes.subarray(13, settings)]
+  await writeFile(path, Buffer.concat([head, bytes.subarray(settings, film), metadata, bytes.subarray(film)]))
+  expect((await probe(path)).tags).toMatchObject({ title: 'A title' })
+  expect((await planned(path)).losses).toEqual([])
+})
 
 it('names the chunks of an AVI that ffmpeg does not write: who made it, when, and the notes on a stream', async () => {
   const [plain, path] = [folder.file('plain.avi'), folder.file('camera.avi')]
