@@ -53,8 +53,8 @@ export async function mpegFrames(
       tags = []
       continue
     }
-    const tagLength = id3Length(window.peek(at, 10), 'ID3') ?? 0
-    if (first !== undefined && tagLength > 0 && at + tagLength <= range.end) {
+    const tagLength = first === undefined ? 0 : (id3Length(window.peek(at, 10), 'ID3') ?? 0)
+    if (tagLength > 0 && at + tagLength <= range.end) {
       if (tags.length >= MAX_STRUCTURES)
         throw new MalformedFile(`very many tags stand between its frames at byte ${at}`)
       tags.push({ path: 'ID3v2 between the frames', start: at, length: tagLength })
