@@ -13,7 +13,8 @@ import { haveSameSizes, unitShares } from './unit-shares.js'
  */
 export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]): BytePlan {
   const { sizeBytes, grid, isElastic } = file
-  if (sounds.some((sound) => !fits(file, sound))) {
+  const isAlone = sounds.length === 1
+  if (sounds.some((sound) => !fits(file, sound, isAlone))) {
     throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames of another size than its bit rate gives.')
   }
   const places = {
@@ -32,13 +33,13 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]
   return { pieces: { [Symbol.iterator]: () => joinRanges(pieces()) } }
 }
 
-/** False if packets that belong to their places would have to carry other numbers of bytes. */
-function fits({ isElastic, grid }: TransportFile, { sound, made }: NewSound): boolean {
+/** False if packets that belong to their places would have to carry other numbers of bytes. @param isAlone no other track needs the padding */
+function fits({ isElastic, grid }: TransportFile, { sound, made }: NewSound, isAlone: boolean): boolean {
   if (haveSameSizes(sound, made)) return true
   if (sound.isRigid || grid.size !== PLAIN_BYTES) return false
   const shareOf = unitShares(sound, made)
   const bytesOf = (unit: number) => sound.units.headBytes(unit) + shareOf(unit).to - shareOf(unit).from
-  return isElastic || fitsPadding(sound, bytesOf)
+  return isElastic || (isAlone && fitsPadding(sound, bytesOf))
 }
 
 /** Merges the changes of several tracks. */

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { layOutTransport } from '../../../../src/media/write/ts/lay-out-transport.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
 import { madeTransport, OTHER_SOUND_PID, SOUND_PID, type TransportForm } from './made-transport.js'
@@ -69,6 +70,19 @@ it.each([
 it('takes AAC at a constant rate if there is padding enough for all frames', async () => {
   const form = { ...plain, padding: 14 }
   expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
+})
+
+it('gives the same padding to no two tracks, even if the encoder writes frames of other sizes than its bit rate gives', async () => {
+  const form = { ...plain, padding: 14 }
+  const { bytes, frames } = madeTransport(form)
+  const wanted = await wantedOf(folder.file('made.ts'), form, bytes, 0)
+  const parsed = await transportSound.parse(wanted.media)
+  const sound = parsed === null || typeof parsed === 'string' ? undefined : parsed.sounds.get(SOUND_PID)
+  if (parsed === null || typeof parsed === 'string' || typeof sound !== 'object') throw new Error('not read')
+  const made = { count: frames.length, startOf: (frame: number) => frame * 500 }
+  const track = (donor: number) => ({ pid: SOUND_PID, sound, made, donor })
+  expect(() => layOutTransport(parsed, [track(0)])).not.toThrow()
+  expect(() => layOutTransport(parsed, [track(0), track(1)])).toThrow('frames of another size')
 })
 
 it('takes units that state when they are decoded', async () => {
