@@ -32,6 +32,11 @@ export class Column<T extends Float64Array | Uint32Array> {
     this.#values[this.#count++] = value
   }
 
+  /** Removes the last values, so that no more than some are left. */
+  shorten(most: number): void {
+    this.#count = Math.min(this.#count, most)
+  }
+
   /** The value at a place below `count`. */
   get(place: number): number {
     return this.#values[place] as number

@@ -31,6 +31,11 @@ export class FrameSplitter {
     } else this.#walk(bytes)
   }
 
+  /** Frames of which the heads were read; null before the first was found. */
+  get begun(): number | null {
+    return this.#lead ? null : this.#starts.count
+  }
+
   /** The frames, of which the last may have been cut off. @throws MalformedFile without any */
   finish(): SoundFrames {
     if (this.#lead) this.#begin(this.#lead)

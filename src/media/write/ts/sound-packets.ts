@@ -31,6 +31,12 @@ export interface SoundUnits {
   readonly ticks: (unit: number) => number
 }
 
+/** The coding of a sound. */
+export interface SoundKind {
+  readonly frames: FrameKind
+  readonly channels: number
+}
+
 /** A sound in a transport stream. */
 export interface Sound {
   readonly packets: SoundPackets
@@ -48,7 +54,7 @@ const PRIORITY = 0x10
 /** Collects the packets of a sound. Its functions throw a MalformedFile that says why it cannot be rewritten. */
 export class SoundReader {
   readonly #splitter: FrameSplitter
-  readonly #spares = new SpareCollector()
+  readonly #spares: SpareCollector
   readonly #numbers = Column.integers()
   /** Four numbers below 256 for each packet: payload, kept bytes, counter with priority. */
   readonly #heads = Column.integers()
@@ -66,8 +72,9 @@ export class SoundReader {
   #lastTicks = Number.NaN
   #wrapped = 0
 
-  constructor(kind: FrameKind) {
-    this.#splitter = new FrameSplitter(kind)
+  constructor({ frames, channels }: SoundKind) {
+    this.#splitter = new FrameSplitter(frames)
+    this.#spares = new SpareCollector(frames.mostBytes(channels))
   }
 
   /** @param number place among all packets @param at its sync byte */
@@ -141,7 +148,7 @@ export class SoundReader {
     if (this.#stated !== null && this.#soundBytes - starts.get(last) !== this.#stated) throw brokenUnit()
     this.#stated = statedBytes > 0 ? statedBytes + UNCOUNTED_BYTES - headBytes : null
     this.#isRigid ||= isRigid
-    this.#spares.startUnit()
+    this.#spares.startUnit(this.#splitter.begun)
     packets.push(this.#numbers.count - 1)
     starts.push(this.#soundBytes)
     heads.push(headBytes * 2 + (statedBytes > 0 ? 1 : 0))

@@ -4,9 +4,8 @@ import { readAt } from '../../../core/read-at.js'
 import { MalformedFile, malformedReason } from '../../probe/malformed-file.js'
 import { CORRECTED_BYTES, type PacketGrid, PLAIN_BYTES, packetGrid, SYNC } from '../structure/transport-pids.js'
 import { ClockRate } from './clock-rate.js'
-import type { FrameKind } from './frame-kinds.js'
 import { type ProgramTable, ProgramTables } from './program-tables.js'
-import { type Sound, SoundReader } from './sound-packets.js'
+import { type Sound, type SoundKind, SoundReader } from './sound-packets.js'
 
 /** A parsed transport stream. */
 export interface TransportFile {
@@ -43,7 +42,7 @@ const PACKETS_AT_ONCE = 16_384
 export async function readTransport(
   path: string,
   sizeBytes: number,
-  kinds: ReadonlyMap<number, FrameKind>,
+  kinds: ReadonlyMap<number, SoundKind>,
   signal?: AbortSignal,
 ): Promise<TransportFile | null> {
   await using file = await open(path, 'r')
@@ -89,7 +88,7 @@ class PacketReader {
   readonly #open: Set<SoundReader>
   readonly #faults = new Map<number, string>()
 
-  constructor(kinds: ReadonlyMap<number, FrameKind>) {
+  constructor(kinds: ReadonlyMap<number, SoundKind>) {
     this.#readers = Array.from({ length: PIDS }, (_, pid) => {
       const kind = kinds.get(pid)
       return kind && new SoundReader(kind)

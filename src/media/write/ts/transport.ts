@@ -5,10 +5,10 @@ import { MalformedFile } from '../../probe/malformed-file.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
-import { FRAME_KINDS, type FrameKind } from './frame-kinds.js'
+import { FRAME_KINDS } from './frame-kinds.js'
 import { FrameSplitter } from './frame-splitter.js'
 import { layOutTransport } from './lay-out-transport.js'
-import type { Sound } from './sound-packets.js'
+import type { Sound, SoundKind } from './sound-packets.js'
 import { spliceableSound } from './splice-sound.js'
 import { readTransport, type TransportFile } from './transport-file.js'
 import { unfitSound } from './unfit-sound.js'
@@ -21,10 +21,11 @@ export const transportSound: Writer<TransportFile, MadeFrames> = {
   name: 'transport',
   parse: async (media, signal) => {
     if (media.formatName !== 'mpegts') return null
-    const kinds = new Map<number, FrameKind>()
-    for (const { kind, codec, id } of media.streams) {
-      const frames = kind === 'audio' ? FRAME_KINDS[codec ?? ''] : undefined
-      if (frames && typeof id === 'number') kinds.set(id, frames)
+    const kinds = new Map<number, SoundKind>()
+    for (const stream of media.streams) {
+      if (stream.kind !== 'audio' || typeof stream.id !== 'number') continue
+      const frames = FRAME_KINDS[stream.codec ?? '']
+      if (frames) kinds.set(stream.id, { frames, channels: stream.channels })
     }
     return readTransport(media.path, media.sizeBytes, kinds, signal)
   },

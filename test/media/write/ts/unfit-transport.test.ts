@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { layOutTransport } from '../../../../src/media/write/ts/lay-out-transport.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
-import { madeTransport, OTHER_SOUND_PID, SOUND_PID, type TransportForm } from './made-transport.js'
+import { madeTransport, OTHER_SOUND_PID, PADDING_PID, SOUND_PID, type TransportForm } from './made-transport.js'
 import { wantedOf } from './made-wanted.js'
 import { readPackets } from './read-transport.js'
 
@@ -83,6 +83,18 @@ it('gives the same padding to no two tracks, even if the encoder writes frames o
   const track = (donor: number) => ({ pid: SOUND_PID, sound, made, donor })
   expect(() => layOutTransport(parsed, [track(0)])).not.toThrow()
   expect(() => layOutTransport(parsed, [track(0), track(1)])).toThrow('frames of another size')
+})
+
+it('remembers no more padding than new frames may need, as a day of film is full of it', async () => {
+  const form = { ...plain, frames: 300, padding: 60 }
+  const { bytes } = madeTransport(form)
+  const padding = readPackets(bytes, 188).filter(({ pid }) => pid === PADDING_PID).length
+  const wanted = await wantedOf(folder.file('made.ts'), form, bytes, 0)
+  const parsed = await transportSound.parse(wanted.media)
+  const sound = parsed === null || typeof parsed === 'string' ? undefined : parsed.sounds.get(SOUND_PID)
+  if (parsed === null || typeof parsed === 'string' || typeof sound !== 'object') throw new Error('not read')
+  expect(transportSound.survey(parsed, wanted).kind).toBe('takes')
+  expect(sound.spares.firstOf(sound.units.count)).toBeLessThan(padding / 2)
 })
 
 it('takes units that state when they are decoded', async () => {
