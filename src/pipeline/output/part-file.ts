@@ -128,7 +128,8 @@ async function removeLeft(path: string): Promise<void> {
   }
 }
 
-async function ageMs(path: string): Promise<number> {
+/** Time since a file or folder was changed; 0 if it is gone. */
+export async function ageMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => undefined)
   return found ? Date.now() - found.mtimeMs : 0
 }

@@ -1,9 +1,13 @@
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../core/make-folder.js'
+import { DAY_MS } from '../../core/time.js'
 import { isEnded } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
-import { clearStaleParts } from './part-file.js'
+import { ageMs, clearStaleParts } from './part-file.js'
+
+/** Shortest age to remove the folder of a job that this ledger does not have. A job may wait for days at the service. */
+const FOREIGN_WORK_MS = 7 * DAY_MS
 
 /** Folder for a job's cuts and spooled audio, private to the user. */
 export async function makeWorkFolder(stateDir: string, jobId: string): Promise<string> {
@@ -25,11 +29,17 @@ export async function keepForInspection(stateDir: string, jobId: string, workFol
   return kept
 }
 
-/** Removes the work folders that killed processes left. */
+/**
+ * Removes the work folders that killed processes left. The folder of an unknown job may be in use: by a process with
+ * another ledger, or for a late report.
+ */
 async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promise<boolean | undefined>) {
   const folder = join(stateDir, 'work')
   for (const jobId of await readdir(folder).catch(() => [])) {
-    if ((await isLive(jobId)) !== true) await rm(join(folder, jobId), { recursive: true, force: true })
+    const path = join(folder, jobId)
+    const live = await isLive(jobId)
+    const isLeft = live === false || (live === undefined && (await ageMs(path)) > FOREIGN_WORK_MS)
+    if (isLeft) await rm(path, { recursive: true, force: true })
   }
 }
 

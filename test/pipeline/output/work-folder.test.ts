@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { openLedger } from '../../../src/ledger/index.js'
 import { thisHolder } from '../../../src/ledger/leases/holder.js'
@@ -27,4 +27,14 @@ it('clears what the killed process of another job left, and nothing of a job tha
   const killed = await claimed('killed', Number(spawnSync('true').pid))
   await clearStale(output, 'next', context)
   expect([...running, ...killed].map((path) => existsSync(path))).toEqual([true, true, false, false])
+})
+
+it('keeps the work of a job of another ledger, and of a report that is being written, until it is a week old', async () => {
+  const { context } = bench.pipeline
+  const work = (name: string) => makeWorkFolder(context.stateDir, name)
+  const folders = [await work('another'), await work('report-another'), await work('forgotten')]
+  const past = new Date(Date.now() - 8 * 24 * 3600 * 1000)
+  await utimes(String(folders[2]), past, past)
+  await clearStale(bench.folder.file('next.wav'), 'next', context)
+  expect(folders.map((path) => existsSync(path))).toEqual([true, true, false])
 })
