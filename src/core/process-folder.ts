@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -15,27 +16,37 @@ const FOREIGN_MS = 7 * 24 * 3600 * 1000
  */
 export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
   makeFolder(parent, 0o700)
-  await processFolders(parent, prefix)
-  return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-`))
+  // What others left is not worth a job: a folder of temporary files may be closed to readers.
+  await processFolders(parent, prefix).catch(() => {})
+  return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-${processSpace()}`))
 }
 
 /** Paths of the folders that belong to processes, after the removal of those whose process is gone. */
 export async function processFolders(parent: string, prefix: string): Promise<readonly string[]> {
   const living: string[] = []
   for (const name of await readdir(parent)) {
-    const [, host, pid] = name.startsWith(prefix) ? (/^(.+)-(\d+)-[^-]+$/.exec(name.slice(prefix.length)) ?? []) : []
+    const [, host, pid, space = processSpace()] = name.startsWith(prefix)
+      ? (/^(.+)-(\d+)-(\d+\.)?[^-]+$/.exec(name.slice(prefix.length)) ?? [])
+      : []
     if (host === undefined) continue
     const path = join(parent, name)
-    const isLeft = host === hostname() ? !isAlive(Number(pid)) : await isOld(path)
+    const isKnown = host === hostname() && space === processSpace()
+    const isLeft = isKnown ? !isAlive(Number(pid)) : await isOld(path)
     if (!isLeft) living.push(path)
-    // A folder of another user stays, because no job may fail for it.
-    else await rm(path, { recursive: true, force: true }).catch(ignoreForeign)
+    // One of another user stays, and so does one that a child of the dead process still fills.
+    else await rm(path, { recursive: true, force: true }).catch(() => {})
   }
   return living
 }
 
-function ignoreForeign(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPERM' && error.code !== 'EACCES') throw error
+/** Number of the space in which process numbers are unique, with a dot: containers may share a host's name. */
+function processSpace(): string {
+  try {
+    return `${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'}.`
+  } catch {
+    // Only Linux has them.
+    return '0.'
+  }
 }
 
 /** A process of another user also counts. */
