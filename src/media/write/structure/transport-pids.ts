@@ -5,9 +5,9 @@ import type { Structure } from './structure.js'
 
 /** Bytes of a packet without what some files put before or behind it. */
 export const PLAIN_BYTES = 188
-/** Packets with error correction behind each. */
+/** Packets with error correction or filler behind each. */
 export const CORRECTED_BYTES = 204
-/** Packets of broadcast and storage, of Blu-ray (a timecode before each), and with Reed-Solomon bytes. */
+/** Packets of broadcast and storage, of Blu-ray (a timecode before each), and with more bytes behind each. */
 const PACKET_BYTES = [PLAIN_BYTES, 192, CORRECTED_BYTES]
 export const SYNC = 0x47
 /** Packets in a row that begin with the sync byte. Fewer can be chance. */
@@ -25,7 +25,7 @@ const TABLES: Readonly<Record<number, string>> = {
 
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
- * `PID 256 (stream)`, or `PID 600` if its content is unknown. Ends with the error correction if there is any. Undefined if no packets are found.
+ * `PID 256 (stream)`, or `PID 600` if its content is unknown. Ends with the bytes behind each packet if there are any. Undefined if no packets are found.
  */
 export async function transportPids(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
   const { sizeBytes } = media
@@ -49,7 +49,8 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
       return { path: pidName(media, pid, hasPayload), start, length: size }
     })
   if (size !== CORRECTED_BYTES) return pids
-  return [...pids, { path: 'Reed-Solomon bytes', start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }]
+  const behind = { start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }
+  return [...pids, { path: 'bytes behind each packet', ...behind }]
 }
 
 /** Names a packet id. @param hasPayload false if its packets carry nothing but a clock */

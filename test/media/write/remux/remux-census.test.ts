@@ -22,6 +22,9 @@ function box(type: string): Buffer {
 /** The XMP object of ASF: its GUID, its size, and nothing in it. */
 const XMP = Buffer.from('cbcf7abea997e8429c71999491e3afac1800000000000000', 'hex')
 
+/** The streams of which a player shows one: the object of ASF with nothing in it. */
+const EXCLUSION = Buffer.from('405a46d1795a3843b71be36b8fd6c2491800000000000000', 'hex')
+
 /** A script of FLV. @param value in AMF0: nothing by default */
 function script(name: string, value: readonly number[] = [5]): Buffer {
   const body = Buffer.concat([Buffer.from([2, 0, name.length]), Buffer.from(name), Buffer.from(value)])
@@ -50,7 +53,7 @@ it.each([
     [packet(0x12), packet(600)],
     ['PID 18 (EIT)', 'PID 600'],
   ],
-  ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP], ['XMP']],
+  ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP, EXCLUSION], ['XMP', 'Group Mutual Exclusion']],
   ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
   [
     'flv',
@@ -129,13 +132,13 @@ it('says that it cannot name what is lost if the chunks of a file do not follow 
   expect(losses).toEqual(['structures that ffmpeg does not know'])
 })
 
-it('names the error correction behind each packet of a transport stream', async () => {
+it('names the bytes behind each packet of a transport stream: error correction or filler', async () => {
   const path = folder.file('corrected.ts')
   await ffmpeg(...tone(1), '-c:a', 'mp2', path)
   const plain = await readFile(path)
   const packets = Array.from({ length: plain.length / 188 }, (_, at) => plain.subarray(at * 188, (at + 1) * 188))
   await writeFile(path, Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16)])))
-  expect((await planned(path, {})).losses).toEqual(['Reed-Solomon bytes'])
+  expect((await planned(path, {})).losses).toEqual(['bytes behind each packet'])
 })
 
 it('names the programs that become one', async () => {
