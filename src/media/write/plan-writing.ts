@@ -173,7 +173,7 @@ function wantedTracks(
 /** A plan for ffmpeg's remux, with the structures that it loses. */
 async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: AbortSignal): Promise<MuxPlan> {
   requireRemuxable(plan)
-  const census = await remuxCensus(plan)
+  const census = await remuxCensus(plan, signal)
   const { media } = plan
   const tags = [await tagLosses(plan, signal), await signedTagLosses(media), await repeatedCommentLosses(media)]
   const losses = [...plan.losses, ...censusLosses(census, media), ...tags.flat()]

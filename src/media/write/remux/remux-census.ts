@@ -6,6 +6,7 @@ import { withAviLists } from '../structure/avi-lists.js'
 import { flvTags } from '../structure/flv-tags.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import { outlineOf } from '../structure/outline.js'
+import { programPackets, programStream } from '../structure/program-packets.js'
 import type { Structure } from '../structure/structure.js'
 import { transportPids } from '../structure/transport-pids.js'
 import type { MuxLoss } from './mux-losses.js'
@@ -40,6 +41,8 @@ const CARRIED: readonly RegExp[] = [
   // FLV and transport streams
   /^(FLV|audio|video|script\/onMetaData)$/,
   /^PID \d+ \((PAT|SDT|PMT|padding|clock|stream)\)$/,
+  // MPEG program streams
+  /^(pack|packs of .*|system header|padding|zeros between packets|packets 0x[0-9a-f]+ \(stream\))$/,
 ]
 
 /** Structures that ffmpeg replaces by others, with the reason why that is a loss. */
@@ -52,31 +55,36 @@ const REPLACED: ReadonlyMap<string, string> = new Map([
 /** The division of a film into fragments, and the muxers that do without it. */
 const FRAGMENTS = 'moof'
 const ONE_INDEX: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod', '3gp', '3g2'])
+/** Packs of a disc or of MPEG-1, in a file that stays a program stream. */
+const OTHER_PACKS = /^packs of /
+const PROGRAM_STREAM = 'mpg'
 
 /** Containers whose structures voxmux lists. */
 const LISTED: ReadonlySet<string> = new Set([
   ...['mp4', 'mov', 'm4a', 'm4v', '3gp', '3g2', 'mxf', 'mkv', 'webm', 'avi', 'wav', 'w64', 'aiff', 'caf'],
-  ...['ts', 'm2ts', 'wmv', 'wma', 'flv'],
+  ...['ts', 'm2ts', 'wmv', 'wma', 'flv', PROGRAM_STREAM],
 ])
 
 /**
  * The fate of every structure if ffmpeg writes a new file: rewritten if the new file states its facts, else lost. Null
  * for a family whose structures voxmux does not list, and for a file that does not follow its family's rules.
  */
-export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
-  const { media, container, profile, streams } = plan
-  const structures = await structuresOf(media)
+export async function remuxCensus(plan: MuxPlan, signal?: AbortSignal): Promise<Census | null> {
+  const { media, container, streams } = plan
+  const structures = await structuresOf(media, signal)
   if (!structures) return null
   // voxmux copies the other chunks of a WAV after ffmpeg.
   const isWave = media.container === 'wav' && container === 'wav'
   const dropped = new Map(
-    streams.flatMap(({ fate, input, reason }) => (fate === 'dropped' ? [[`PID ${input.id} (stream)`, reason]] : [])),
+    streams.flatMap(({ fate, input: { id }, reason }) => {
+      if (fate !== 'dropped' || typeof id !== 'number') return []
+      return [`PID ${id} (stream)`, programStream(id)].map((path): [string, string] => [path, reason])
+    }),
   )
   const fateOf = ({ path, start, length }: Structure): CensusEntry => {
     const reason = dropped.get(path)
     if (reason) return lost(path, start, length, reason)
-    const isFragment = path === FRAGMENTS && ONE_INDEX.has(profile.muxer)
-    const why = isFragment ? 'ffmpeg writes one index for the whole film' : REPLACED.get(path)
+    const why = replacement(path, plan)
     if (why !== undefined) return lost(path, start, length, why)
     const isCarried = isWave ? !/\/(C2PA|MD5|PEAK|levl|LGWV)$/.test(path) : CARRIED.some((known) => known.test(path))
     if (isCarried) return rewritten(path, start, length, 'ffmpeg writes a new file')
@@ -88,6 +96,13 @@ export async function remuxCensus(plan: MuxPlan): Promise<Census | null> {
       for (const structure of structures) yield fateOf(structure)
     },
   }
+}
+
+/** The reason why another structure in the place of this one is a loss; undefined if it is none. */
+function replacement(path: string, { container, profile }: MuxPlan): string | undefined {
+  if (path === FRAGMENTS && ONE_INDEX.has(profile.muxer)) return 'ffmpeg writes one index for the whole film'
+  if (OTHER_PACKS.test(path) && container === PROGRAM_STREAM) return 'ffmpeg writes MPEG-2 packs of 2048 bytes'
+  return REPLACED.get(path)
 }
 
 function isSignature(path: string): boolean {
@@ -113,7 +128,7 @@ const UNKNOWN_LOSS: MuxLoss = {
   reason: 'the file does not follow the rules of its container, so voxmux cannot list them',
 }
 
-async function structuresOf(media: MediaInfo): Promise<Iterable<Structure> | undefined> {
+async function structuresOf(media: MediaInfo, signal?: AbortSignal): Promise<Iterable<Structure> | undefined> {
   await using file = await open(media.path, 'r')
   switch (media.container) {
     case 'ts':
@@ -124,6 +139,8 @@ async function structuresOf(media: MediaInfo): Promise<Iterable<Structure> | und
       return await asfObjects(file, media.sizeBytes)
     case 'avi':
       return await aviStructures(file, media)
+    case PROGRAM_STREAM:
+      return await programPackets(file, media, signal)
     case 'flv':
       return await flvTags(file, media.sizeBytes)
     default:

@@ -1,7 +1,8 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { appendFile, open, readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { type PlanOutputOptions, planOutput } from '../../../../src/media/write/plan-writing.js'
+import { programPackets } from '../../../../src/media/write/structure/program-packets.js'
 import { writingFacts } from '../../../../src/media/write/writing.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
@@ -30,6 +31,11 @@ function script(name: string, value: readonly number[] = [5]): Buffer {
   const body = Buffer.concat([Buffer.from([2, 0, name.length]), Buffer.from(name), Buffer.from(value)])
   const head = Buffer.from([18, 0, 0, body.length, 0, 0, 0, 0, 0, 0, 0])
   return Buffer.concat([head, body, Buffer.from([0, 0, 0, head.length + body.length])])
+}
+
+/** A packet of a program stream. */
+function programPacket(code: number, ...body: readonly number[]): Buffer {
+  return Buffer.from([0, 0, 1, code, 0, body.length, ...body])
 }
 
 /** The notes of a camera. */
@@ -139,6 +145,49 @@ it('names the bytes behind each packet of a transport stream: error correction o
   const packets = Array.from({ length: plain.length / 188 }, (_, at) => plain.subarray(at * 188, (at + 1) * 188))
   await writeFile(path, Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16)])))
   expect((await planned(path, {})).losses).toEqual(['bytes behind each packet'])
+})
+
+it('names what a program stream loses, each kind once', async () => {
+  const path = folder.file('film.vob')
+  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'vob', path)
+  expect(await planned(path, {})).toEqual({ writer: 'remux', fates: new Set(['rewritten']), losses: [] })
+  const noise = Buffer.from('noise between packets')
+  const [substream, other] = [programPacket(0xbd, 0x81, 0, 0, 0x70, 1), programPacket(0xbf, 5, 6)]
+  const stated = programPacket(0xe0, 0x81, 0x21, 10, 1, 2, 3, 4, 5, 6, 0x80, 0, 0, 0)
+  const kinds = [programPacket(0xbc, 1, 2), substream, other, stated, programPacket(0xf2, 0, 0), programPacket(0xff, 1)]
+  await appendFile(path, Buffer.concat([...kinds, ...kinds, noise, Buffer.from([0, 0, 1, 0xb9])]))
+  const named = ['program stream map', 'private stream 1, 0x70', 'private stream 2']
+  const fields = ['header of packets/ESCR', 'header of packets/private data']
+  const rest = ['DSM-CC', 'program stream directory', 'bytes between packets', 'end code']
+  expect((await planned(path, {})).losses).toEqual([...named, ...fields, ...rest])
+})
+
+it.each([
+  ['vcd', [], ['packs of MPEG-1', 'packs of 2324 bytes each']],
+  ['svcd', [], ['packs of 2324 bytes each']],
+  ['dvd', ['-c:a', 'ac3'], ['data stream 0 (dvd_nav_packet)']],
+])('names the packs of a disc (%s) that ffmpeg does not write, if the container stays', async (disc, codecs, lost) => {
+  const path = folder.file(`${disc}.mpg`)
+  await ffmpeg(...picture(2, '352x288', 25), ...tone(2), '-target', `pal-${disc}`, ...codecs, path)
+  expect((await planned(path, {})).losses).toEqual(lost)
+  const { losses } = await planned(path, { container: 'mkv' })
+  expect(losses.filter((what) => what.startsWith('packs'))).toEqual([])
+})
+
+it('stops reading a program stream if the job is cancelled', async () => {
+  const path = folder.file('cancelled.mpg')
+  await writeFile(path, Buffer.concat(Array.from({ length: 10 }, () => programPacket(0xe0, 0x81, 0, 0))))
+  await using file = await open(path)
+  const media = { streams: [], sizeBytes: (await file.stat()).size }
+  expect(await programPackets(file, media)).toEqual([{ path: 'packets 0x1e0', start: 0, length: 9 }])
+  await expect(programPackets(file, media, AbortSignal.abort())).rejects.toThrow('aborted')
+})
+
+it('reads a program stream whose start is missing', async () => {
+  const path = folder.file('cut.mpg')
+  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-f', 'vob', path)
+  await writeFile(path, (await readFile(path)).subarray(1000))
+  expect((await planned(path, {})).losses).toEqual(['bytes between packets'])
 })
 
 it('names the programs that become one', async () => {
