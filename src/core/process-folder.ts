@@ -16,7 +16,7 @@ const FOREIGN_MS = 7 * 24 * 3600 * 1000
  */
 export async function makeProcessFolder(parent: string, prefix = ''): Promise<string> {
   makeFolder(parent, 0o700)
-  // What others left is not worth a job: a folder of temporary files may be closed to readers.
+  // A leftover of others is not worth a job: a folder of temporary files may be closed to readers.
   await processFolders(parent, prefix).catch(() => {})
   return mkdtemp(join(parent, `${prefix}${hostname()}-${process.pid}-${processSpace()}`))
 }
