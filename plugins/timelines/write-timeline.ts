@@ -3,6 +3,7 @@ import { copyFile, cp, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
 import { makeFolder } from '../../src/core/make-folder.js'
+import { requireFreeNames } from '../../src/pipeline/output/files-beside.js'
 import { publish } from '../../src/pipeline/output/publish.js'
 import { holdsFiles } from './bundles/holds-files.js'
 import { type PackedFile, rewriteZip } from './bundles/rewrite-zip.js'
@@ -34,10 +35,11 @@ type TimelinePlace = 'free' | 'same' | 'replaceable'
  * Examines the place of a new timeline. It may replace what voxmux made of an earlier state of the same cut, if nobody
  * has changed that since.
  *
- * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there and may not be replaced
+ * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there, or in the place of its receipt, and may not be replaced
  */
 export async function timelinePlace(made: NewTimeline): Promise<TimelinePlace> {
   const { file, output, replace } = made
+  if (!replace) await requireFreeNames(output, { report: false, sidecar: false })
   if ((await stat(output).catch(() => undefined)) === undefined) return 'free'
   if (await isSame(made)) return 'same'
   if (replace || (await isEarlierTimeline(file.path, output))) return 'replaceable'

@@ -102,3 +102,17 @@ it('the output of a file replaces no other file that the cut plays, even with --
   await expect(regenerate(cut, { settings })).rejects.toMatchObject({ code: 'ERR_OUTPUT_IS_INPUT' })
   expect(bench.server.calls.registerFile).toBe(0)
 })
+
+it('a file of another program with the name of the receipt stays, and nothing is paid', async () => {
+  await bench.take('speech.wav')
+  const cut = bench.folder.file('cut.otio')
+  const receipt = bench.folder.file('cut.regen.otio.voxmux.json')
+  await writeFile(cut, cutOf(['speech.wav', 24_000, 24_000]))
+  await writeFile(receipt, 'mine')
+  await expect(regenerate(cut)).rejects.toMatchObject({ code: 'ERR_OUTPUT_EXISTS', input: receipt })
+  expect(await readFile(receipt, 'utf8')).toBe('mine')
+  expect(bench.server.charges).toBe(0)
+  const forced = await regenerate(cut, { settings: requestFor(cut, { force: true }).settings })
+  expect(forced.outcome.event).toMatchObject({ status: 'done', receipt })
+  expect(await readFile(receipt, 'utf8')).not.toBe('mine')
+})
