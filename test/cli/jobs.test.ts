@@ -8,6 +8,18 @@ import { claimed, enqueueAll, report, request } from '../ledger/store-fixture.js
 
 const DAY_MS = 24 * 3600 * 1000
 
+/** A workshop whose jobs are in an SQLite file, until the test ends. */
+async function openJobs() {
+  const workshop = openWorkshop()
+  const file = join(workshop.dir, 'ledger.sqlite')
+  const { jobs, close } = await openLedger(file)
+  onTestFinished(async () => {
+    await close()
+    workshop.remove()
+  })
+  return { workshop, file, jobs }
+}
+
 describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
   it.each(['SQLite', 'PostgreSQL'])('(%s) forgets what ended so long ago, and nothing else', async (kind) => {
     const workshop = openWorkshop()
@@ -46,13 +58,7 @@ describeOnPostgres('voxmux jobs forget --ended-days', (server) => {
 })
 
 it('lists any number of jobs, newest first, under one heading', async () => {
-  const workshop = openWorkshop()
-  const file = join(workshop.dir, 'ledger.sqlite')
-  const { jobs, close } = await openLedger(file)
-  onTestFinished(async () => {
-    await close()
-    workshop.remove()
-  })
+  const { workshop, file, jobs } = await openJobs()
   await enqueueAll(
     jobs,
     Array.from({ length: 1203 }, (_, n) => request(`k${n}`, { input: `/in/${n}.wav` })),
@@ -74,13 +80,7 @@ it('lists any number of jobs, newest first, under one heading', async () => {
 })
 
 it('lists the jobs of every state that is named, and says if there are more than the limit', async () => {
-  const workshop = openWorkshop()
-  const file = join(workshop.dir, 'ledger.sqlite')
-  const { jobs, close } = await openLedger(file)
-  onTestFinished(async () => {
-    await close()
-    workshop.remove()
-  })
+  const { workshop, file, jobs } = await openJobs()
   await enqueueAll(
     jobs,
     ['failed', 'rejected', 'waits'].map((key) => request(key, { input: `/in/${key}.wav` })),
@@ -101,13 +101,7 @@ it('lists the jobs of every state that is named, and says if there are more than
 })
 
 it('refuses numbers that would list nothing, or forget everything', async () => {
-  const workshop = openWorkshop()
-  const file = join(workshop.dir, 'ledger.sqlite')
-  const { jobs, close } = await openLedger(file)
-  onTestFinished(async () => {
-    await close()
-    workshop.remove()
-  })
+  const { workshop, file, jobs } = await openJobs()
   await enqueueAll(jobs, [request('done')])
   await jobs.complete((await claimed(jobs, 'done')).lease, { status: 'done' })
   const run = (...args: string[]) =>
@@ -120,13 +114,7 @@ it('refuses numbers that would list nothing, or forget everything', async () => 
 })
 
 it('lists the files of a pipe as stdin and stdout, which are gone', async () => {
-  const workshop = openWorkshop()
-  const file = join(workshop.dir, 'ledger.sqlite')
-  const { jobs, close } = await openLedger(file)
-  onTestFinished(async () => {
-    await close()
-    workshop.remove()
-  })
+  const { workshop, file, jobs } = await openJobs()
   const folder = join(workshop.dir, 'state', 'pipes', 'host-12-aBc3')
   await enqueueAll(jobs, [request('piped', { input: join(folder, 'stdin'), output: join(folder, 'stdout.wav') })])
   const error = { ...report, message: `${join(folder, 'stdin')} cannot be read.` }
