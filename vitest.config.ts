@@ -41,7 +41,11 @@ const SHARED = [
 
 /** The settings of a run that depend on its mode. */
 const ofMode = (mode: string) => ({
-  setupFiles: ['test/helpers/equal-bytes.ts', 'test/helpers/tool-facts/keep-in-folder.ts'],
+  setupFiles: [
+    'test/helpers/system/leave-as-found.ts',
+    'test/helpers/equal-bytes.ts',
+    'test/helpers/tool-facts/keep-in-folder.ts',
+  ],
   // A soak measures: there, ffmpeg starts as it does elsewhere, and files lie on a disk.
   globalSetup: [
     ...(mode === 'soak' ? [] : ['test/helpers/system/memory-folder.ts', 'test/helpers/loaded-tools/start-servers.ts']),
