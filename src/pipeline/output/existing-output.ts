@@ -56,7 +56,20 @@ export async function existingOutput(
   const beside = await readReceipt(receipt)
   if (beside && (await isOf(beside, wanted))) return { kind: 'done', receipt }
   if (beside && wanted.supersede && (await isOlder(beside, wanted, jobs))) return { kind: 'replaceable' }
-  throw outputExists(output)
+  const own = await likelyReceipt(output, signal)
+  throw outputExists(output, own && { made: await originOf(own, wanted, jobs) })
+}
+
+/** Describes how voxmux made a file that is not the wanted output. */
+async function originOf(
+  receipt: Receipt,
+  { input, recipeHash }: WantedOutput,
+  jobs: Pick<JobStore, 'get'>,
+): Promise<string> {
+  if (!(await isOutputOf(receipt, input, jobs))) return `from ${receipt.input.path}`
+  return receipt.recipeHash === recipeHash
+    ? 'from an earlier version of this input'
+    : `from this input with other settings (preset "${receipt.preset}")`
 }
 
 /** True for the empty file with which a killed attempt took the name. Without hard links that comes first: see `publish`. */

@@ -59,14 +59,14 @@ async function linkOrCreate(part: string, output: string): Promise<PublishMethod
     return 'link'
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw outputExists(output, cause)
+    if (code === 'EEXIST') throw outputExists(output, { cause })
     if (code === undefined || !NO_LINKS.has(code)) throw cause
   }
   // Taking the name exclusively first makes the loser of a race fail with EEXIST instead of overwriting a file.
   try {
     await (await open(output, 'wx')).close()
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(output, cause)
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(output, { cause })
     throw cause
   }
   try {
@@ -78,9 +78,14 @@ async function linkOrCreate(part: string, output: string): Promise<PublishMethod
   return 'rename'
 }
 
-/** The error for an existing file at the output's path. */
-export function outputExists(output: string, cause?: unknown): UsageError {
-  return new UsageError('ERR_OUTPUT_EXISTS', `${output} already exists, and voxmux does not replace files unasked.`, {
+/**
+ * The error for an existing file at the output's path.
+ *
+ * @param made how voxmux made that file, such as `from this input`; undefined for a file of unknown origin
+ */
+export function outputExists(output: string, { made, cause }: { made?: string; cause?: unknown } = {}): UsageError {
+  const origin = made === undefined ? ', and voxmux' : `. voxmux made it ${made}, and`
+  return new UsageError('ERR_OUTPUT_EXISTS', `${output} already exists${origin} does not replace files unasked.`, {
     cause,
     input: output,
     remedies: [

@@ -60,6 +60,21 @@ it('an output is known by ledger or receipt, and compared by its content if leng
   expect(bench.server.charges).toBe(1)
 })
 
+it('the refusal of an existing output says how voxmux made it, unless it has changed since', async () => {
+  const { input, output } = await finished()
+  const { context } = bench.pipeline
+  const message = async (request: Parameters<typeof runJob>[0]) => (await runJob(request, context)).event.error?.message
+  expect(await message(requestFor(input, { recipe: { mix: 50 } }))).toBe(
+    `${output} already exists. voxmux made it from this input with other settings (preset "transparent"), and does not replace files unasked.`,
+  )
+  const other = await bench.take('field-recorder.wav')
+  expect(await message(requestFor(other, { output }))).toContain(`voxmux made it from ${input}, and does not`)
+  await copyFile(other, input)
+  expect(await message(requestFor(input))).toContain('voxmux made it from an earlier version of this input, and')
+  await flip(output)
+  expect(await message(requestFor(input))).toContain('already exists, and voxmux does not replace')
+})
+
 it('an empty file is replaced if the ledger says that a killed attempt took the name, and only then', async () => {
   const { input, output } = await finished()
   await rm(receiptPath(output))
