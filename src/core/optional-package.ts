@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ErrorCode, UsageError } from './errors.js'
 import { PACKAGE_FOLDER } from './package-folder.js'
+import { shellWord } from './shell-word.js'
 
 /**
  * Makes a handler for the failed import of an optional package. It rethrows any other fault.
@@ -34,8 +35,10 @@ export function installCommand(name: string, packageFolder = fileURLToPath(PACKA
   if (parts.includes('_npx')) return `npx --package voxmux --package ${name} voxmux`
   if (parts.includes('.pnpm')) return `pnpm add ${parts.includes('global') ? '--global ' : ''}${name}`
   const around = dirname(packageFolder)
-  if (basename(around) !== 'node_modules') return `npm install ${name}`
-  const project = dirname(around)
-  if (existsSync(join(project, 'yarn.lock'))) return `yarn add ${name}`
-  return existsSync(join(project, 'package.json')) ? `npm install ${name}` : `npm install --global ${name}`
+  const isInstalled = basename(around) === 'node_modules'
+  const project = isInstalled ? dirname(around) : resolve(packageFolder)
+  const place = shellWord(project)
+  if (existsSync(join(project, 'yarn.lock'))) return `yarn --cwd ${place} add ${name}`
+  if (isInstalled && !existsSync(join(project, 'package.json'))) return `npm install --global ${name}`
+  return `npm install --prefix ${place} ${name}`
 }

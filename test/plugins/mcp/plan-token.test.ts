@@ -30,7 +30,7 @@ describe('the package for the protocol', () => {
     const missing = Object.assign(new Error('gone'), { code: 'ERR_MODULE_NOT_FOUND' })
     await expect(loadMcpSdk(() => Promise.reject(missing))).rejects.toMatchObject({
       code: 'ERR_MCP_PACKAGE',
-      remedies: ['npm install @modelcontextprotocol/sdk@1'],
+      remedies: [expect.stringMatching(/^npm install --prefix \S+ @modelcontextprotocol\/sdk@1$/)],
     })
   })
 })
