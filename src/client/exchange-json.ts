@@ -70,5 +70,13 @@ export function wordsOf(text: string): string {
 function mask(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length > 3)
-    .reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
+    .reduce((rest, secret) => rest.replaceAll(ORDINARY.test(secret) ? wholeWord(secret) : secret, '[redacted]'), text)
+}
+
+/** A secret that could be a word of a sentence, as people choose one for a test. */
+const ORDINARY = /^[a-z]{1,11}$/i
+
+/** Matches the word alone: a secret `file` does not take `profile` apart. */
+function wholeWord(word: string): RegExp {
+  return new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g')
 }

@@ -72,4 +72,10 @@ describe('secrets', () => {
     expect(error.message).toContain('[redacted]')
     expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('mistyped-secret')
   })
+
+  test('one that is an ordinary word is masked as a word, and left in longer ones', async ({ server, connect }) => {
+    server.fail('token', { kind: 'status', status: 400, message: 'No profile of that name accepts file, said file2' })
+    const error = await errorOf(connect({ clientSecret: 'file' }).getFilesStatus(['a']))
+    expect(error.message).toContain('No profile of that name accepts [redacted], said file2')
+  })
 })
