@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/run-command-line.js'
+import { toolVariables } from './loaded-tools/tool-variables.js'
 import type { CliOptions, CliResult } from './voxmux-cli.js'
 
 /** How a command ended, and all it said. */
@@ -21,6 +22,7 @@ export async function commandInProcess(
   const said = { stdout: '', stderr: '' }
   let code = -1
   const { stdout, stderr } = process
+  const tools = toolVariables()
   const before = { cwd: process.cwd(), env: process.env, isTerminal: [stdout.isTTY, stderr.isTTY] as const }
   const emitters = [process, stdout, stderr].map((emitter) => ({ emitter, listeners: listenersOf(emitter) }))
   const stubs = [
@@ -38,7 +40,7 @@ export async function commandInProcess(
   ]
   try {
     process.chdir(cwd)
-    process.env = { ...env }
+    process.env = { ...tools, ...env }
     // The runner of the tests may have a terminal. A command that is started has pipes.
     stdout.isTTY = stderr.isTTY = false
     await runCommandLine(args)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { toolVariables } from './loaded-tools/tool-variables.js'
 import { CLI_PATH } from './voxmux-cli.js'
 
 /** Why no script in Python can be run; null where it can. */
@@ -23,7 +24,10 @@ export function runHost(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const child = spawn(program, args, { env: { PATH: '/usr/bin:/bin', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, {
+    env: { PATH: '/usr/bin:/bin', ...toolVariables(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let said = ''
   for (const channel of [child.stdout, child.stderr]) channel.setEncoding('utf8').on('data', (text) => (said += text))
   return new Promise((resolve, reject) => {

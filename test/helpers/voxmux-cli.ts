@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { toolVariables } from './loaded-tools/tool-variables.js'
 
 /** The built command: what a person runs. */
 export const CLI_PATH = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url))
@@ -43,11 +44,10 @@ export function runCli(args: readonly string[], options: CliOptions): Promise<Cl
 /** Starts the command. */
 export function startCli(args: readonly string[], { cwd, env = {}, through = [] }: CliOptions): RunningCli {
   if (!existsSync(CLI_PATH)) throw new Error(`${CLI_PATH} is missing: run \`npm run build\` first.`)
-  const passed = Object.entries(process.env).filter(([name]) => /^VOXMUX_FF(MPEG|PROBE)$/.test(name))
   const [program = '', ...rest] = [...through, process.execPath, CLI_PATH, ...args]
   const child = spawn(program, rest, {
     cwd,
-    env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...env },
+    env: { PATH: '/usr/bin:/bin', ...toolVariables(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { stdout: '', stderr: '' }

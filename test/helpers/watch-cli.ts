@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { toolVariables } from './loaded-tools/tool-variables.js'
 import { CLI_PATH, type CliEvent } from './voxmux-cli.js'
 
 /** A running `voxmux watch`, whose lines are read as they come: it may say millions. */
@@ -23,7 +24,7 @@ export async function startWatch(
 ): Promise<RunningWatch> {
   const child = spawn(process.execPath, [CLI_PATH, 'watch', ...args, '--json'], {
     cwd,
-    env: { PATH: '/usr/bin:/bin', ...env },
+    env: { PATH: '/usr/bin:/bin', ...toolVariables(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close') as Promise<[number | null]>

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { describe } from 'vitest'
+import { toolVariables } from '../../helpers/loaded-tools/tool-variables.js'
 import { CLI_PATH } from '../../helpers/voxmux-cli.js'
 
 /** The result of a tool, as a client sees it. */
@@ -93,12 +94,11 @@ export interface Agent {
 
 /** The command as the SDK's client starts it. */
 export function serverOf({ args = [], cwd, env }: AgentOptions): object {
-  const passed = Object.entries(process.env).filter(([name]) => /^VOXMUX_FF(MPEG|PROBE)$/.test(name))
   return {
     command: process.execPath,
     args: [CLI_PATH, 'mcp', ...args],
     cwd,
-    env: { PATH: '/usr/bin:/bin', ...Object.fromEntries(passed), ...env },
+    env: { PATH: '/usr/bin:/bin', ...toolVariables(), ...env },
     stderr: 'ignore',
   }
 }

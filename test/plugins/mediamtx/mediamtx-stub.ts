@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { toolVariables } from '../../helpers/loaded-tools/tool-variables.js'
 
 /** The hooks of a path, as they stand in mediamtx.yml. */
 export interface PathHooks {
@@ -61,7 +62,7 @@ export class MediaMtxStub {
     const env: Record<string, string> = { PATH: '/usr/bin:/bin', MTX_PATH: this.#path, RTSP_PORT, ...variables }
     const [program = '', ...args] = wordsOf(command).map((word) => expand(word, env))
     const child = spawn(program, args, {
-      env,
+      env: { ...toolVariables(), ...env },
       cwd: this.#workingFolder,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],

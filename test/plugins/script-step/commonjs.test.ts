@@ -3,6 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { toolVariables } from '../../helpers/loaded-tools/tool-variables.js'
 import { stepBench } from './step-bench.js'
 
 const bench = stepBench()
@@ -14,7 +15,10 @@ async function run(name: string, program: string) {
   await symlink(ROOT, bench.folder.file('node_modules/voxmux')).catch(() => {})
   await writeFile(bench.folder.file(name), program)
   const { cwd, env } = bench.options
-  return promisify(execFile)(process.execPath, [name], { cwd, env: { PATH: '/usr/bin:/bin', ...env } })
+  return promisify(execFile)(process.execPath, [name], {
+    cwd,
+    env: { PATH: '/usr/bin:/bin', ...toolVariables(), ...env },
+  })
 }
 
 const body = `scriptStep({ input: 'speech.wav' }).then(({ status, output }) => console.log(status, output))`

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { toolVariables } from '../../helpers/loaded-tools/tool-variables.js'
 import { secondOfSpeech } from '../../helpers/sound/second-of-speech.js'
 import { CLI_PATH } from '../../helpers/voxmux-cli.js'
 import { stepBench } from './step-bench.js'
@@ -30,10 +31,12 @@ async function run(program: string, ...args: readonly string[]) {
   await chmod(join(bin, 'voxmux'), 0o755)
   const { cwd, env } = bench.options
   const PATH = `${bin}:/usr/bin:/bin`
-  return promisify(execFile)(program, args, { cwd, env: { PATH, ...env } }).catch((error: unknown) => {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, stdout, stderr }
-  })
+  return promisify(execFile)(program, args, { cwd, env: { PATH, ...toolVariables(), ...env } }).catch(
+    (error: unknown) => {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+      return { code, stdout, stderr }
+    },
+  )
 }
 
 async function raw(...indices: readonly number[]): Promise<void> {
