@@ -237,6 +237,7 @@ export const ERROR_CODES = {
   ERR_TOO_MANY_FILES: ['TransientError', 'Too many files are open.', 'Raise `ulimit -n`, or lower --concurrency.'],
   ERR_TOO_MANY_PROCESSES: ['TransientError', 'The system starts no more processes.', 'Lower --concurrency, then try again.'],
   ERR_TOO_SHORT: ['PrecheckError', 'The audio is shorter than the service accepts.', 'Choose a longer part.'],
+  ERR_TRACK_ENCRYPTED: ['PrecheckError', 'ffmpeg would copy a track without the key that decrypts it.', 'Use the file before encryption.'],
   ERR_TRACK_MISSING: ['UsageError', 'The file has no audio track of this choice.', 'Choose one of the tracks in the message.'],
   ERR_TRACK_NOT_ADDED: ['UsageError', 'The output cannot hold the original track and one more beside it.', 'Name another container with --output, such as .mkv.'],
   ERR_TRUST_LIST: ['UsageError', 'The trust list of `voxmux verify` cannot be read, or holds no certificate.', 'Name a PEM file of certificates.'],

@@ -54,6 +54,8 @@ interface StreamBase {
   /** The container's own number of the stream, such as a PID; null if it has none. */
   readonly id?: number | null
   readonly profile: string | null
+  /** The packets cannot be decoded without a key. */
+  readonly isEncrypted?: true
   /** On the file's clock, so that `startSec - media.startSec` is the offset a player shows. */
   readonly startSec: number | null
   readonly durationSec: number | null
@@ -76,8 +78,6 @@ interface StreamBase {
 
 export interface AudioStreamInfo extends StreamBase {
   readonly kind: 'audio'
-  /** The packets cannot be decoded without a key. */
-  readonly isEncrypted?: true
   /** The index of the file states no times for a part of the packets. */
   readonly isUntimed?: true
   /** Place among the audio streams: `0:a:N`, what `--track N` counts. */

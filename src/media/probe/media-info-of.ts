@@ -87,6 +87,8 @@ function streamOf(raw: RawStream, encryptedIds: ReadonlySet<number>, nextAudioIn
     sideData: raw.side_data_list.map((entry) => entry.side_data_type),
     sideDataValues: Object.fromEntries(raw.side_data_list.map((entry) => [entry.side_data_type, orderedJson(entry)])),
     extradataHash: raw.extradata_hash ?? null,
+    // ffmpeg tells the key of a track in Matroska by this tag.
+    ...(encryptedIds.has(raw.id ?? 0) || raw.tags.enc_key_id !== undefined ? { isEncrypted: true as const } : {}),
   }
   switch (raw.codec_type) {
     case 'audio':
@@ -95,8 +97,6 @@ function streamOf(raw: RawStream, encryptedIds: ReadonlySet<number>, nextAudioIn
         ...audioPart(raw),
         kind: 'audio',
         audioIndex: nextAudioIndex(),
-        // ffmpeg tells the key of a track in Matroska by this tag.
-        ...(encryptedIds.has(raw.id ?? 0) || raw.tags.enc_key_id !== undefined ? { isEncrypted: true } : {}),
       }
     case 'video':
       return { ...base, ...videoPart(raw), kind: 'video' }

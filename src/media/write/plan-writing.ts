@@ -27,6 +27,7 @@ import { earlyLeadInSec } from './remux/first-sound.js'
 import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
+import { requireClear } from './require-clear.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import { unspliceable } from './splice/same-coding.js'
 import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
@@ -76,7 +77,7 @@ const WRITERS: readonly PlanWithWriter[] = [
  * remux. Reads the input's structure and writes nothing.
  *
  * @throws the errors of `planMux`
- * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST
+ * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST, ERR_TRACK_ENCRYPTED
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(given: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
@@ -180,10 +181,11 @@ async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: 
   return { ...plan, losses, writing: { kind: 'remux', declined, census } }
 }
 
-/** Refuses an output that ffmpeg cannot write on the clock of the input. */
+/** Refuses an output that ffmpeg cannot write on the clock of the input, or without the key of a track. */
 function requireRemuxable(plan: MuxPlan): void {
   const { media, profile, container } = plan
   requireCopyablePictures(media)
+  requireClear(plan)
   if (profile.muxer !== 'ogg' || media.startSec + earlyLeadInSec(plan) > -LEAST_LEAD_SEC) return
   throw new UsageError(
     'ERR_CONTAINER_UNKNOWN',

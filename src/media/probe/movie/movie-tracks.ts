@@ -23,8 +23,8 @@ export interface MovieTrack {
   readonly isEncrypted: boolean
 }
 
-/** Formats of sound that Common Encryption, FairPlay and Audible protect. */
-const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'aavd'])
+/** Formats of sound, pictures and text that Common Encryption, FairPlay and Audible protect. */
+const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'encv', 'enct', 'encs', 'drms', 'drmi', 'aavd'])
 
 /** Reads the tracks of an mp4 or mov from its index. Empty for any other file. */
 export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {

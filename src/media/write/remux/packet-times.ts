@@ -114,7 +114,7 @@ function nextFilled({ contents }: StreamTimes, from: number): number {
 
 function timedStreams(plan: MuxPlan): readonly PlannedStream[] {
   return plan.streams.filter(({ fate, input }) => {
-    if (fate !== 'copied') return false
+    if (fate !== 'copied' || input.isEncrypted) return false
     // The QuickTime muxer fills the time between two subtitles with empty packets.
     return input.kind === 'video' ? !input.isCover : input.kind === 'subtitle' && input.codec !== 'mov_text'
   })

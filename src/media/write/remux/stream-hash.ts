@@ -79,10 +79,11 @@ export class HashLines {
 
 /**
  * True if a stream is copied and ffmpeg reads its packets. It reads none of attachments, and skips unknown streams.
- * ffmpeg writes no picture whose size it cannot read, such as a damaged cover.
+ * ffmpeg writes no picture whose size it cannot read, such as a damaged cover. It ends with an error at an encrypted
+ * packet in the second fragment of a film.
  */
 export function isHashed({ fate, input }: PlannedStream): boolean {
-  const isRead = input.kind !== 'attachment' && input.kind !== 'unknown'
+  const isRead = input.kind !== 'attachment' && input.kind !== 'unknown' && !input.isEncrypted
   return fate === 'copied' && isRead && (input.kind !== 'video' || (input.width > 0 && input.height > 0))
 }
 
