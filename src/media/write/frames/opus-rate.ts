@@ -1,4 +1,4 @@
-/** Place of the rate in `OpusHead`, and its bytes (RFC 7845, section 5.1). */
+/** Place of the rate in `OpusHead`, and its bytes (RFC 7845, section 5.1). The box `dOps` has it at the same place. */
 const [RATE_AT, RATE_BYTES] = [12, 4]
 
 /**

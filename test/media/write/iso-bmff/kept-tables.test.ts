@@ -9,6 +9,7 @@ import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
+import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
 
 const folder = folderOfTests()
 
@@ -79,3 +80,16 @@ function usedBytes(): number {
   const { heapUsed, external } = process.memoryUsage()
   return heapUsed + external
 }
+
+it('keeps the rate that a sound had before it became Opus', async () => {
+  const path = folder.file('opus.mp4')
+  await ffmpeg(...tone(2, 48_000, 1), '-c:a', 'libopus', path)
+  const bytes = await readFile(path)
+  // Behind the type: the version, the channels and the pre-skip.
+  bytes.writeUInt32BE(44_100, bytes.indexOf('dOps') + 8)
+  await writeFile(path, bytes)
+  const { plan, part } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  const made = await readFile(part)
+  expect(made.readUInt32BE(made.indexOf('dOps') + 8)).toBe(44_100)
+})

@@ -2,6 +2,7 @@ import { MalformedFile, unlessMalformed } from '../../../probe/malformed-file.js
 import { type Box, bodyOf, makeBox } from '../../../probe/movie/box.js'
 import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { FixedFrames } from '../../../probe/movie/sample-table.js'
+import { withOpusRate } from '../../frames/opus-rate.js'
 import { OPUS_RATE } from '../../splice/opus-samples.js'
 
 /** A sound sample description as it stands in `stsd`. */
@@ -59,6 +60,13 @@ export function droppedLeadInSec(entry: SampleEntry | undefined): number {
 const PCM_BITS: Readonly<Record<string, number>> = {
   ...{ sowt: 16, twos: 16, in24: 24, in32: 32, fl32: 32, fl64: 64, ulaw: 8, alaw: 8 },
 }
+/** Packets of the other codecs that the first version of QuickTime's sound description names, for each channel. */
+const PACKED: Readonly<Record<string, FixedFrames>> = {
+  ima4: { samples: 64, bytes: 34 },
+  MAC3: { samples: 6, bytes: 2 },
+  MAC6: { samples: 6, bytes: 1 },
+  agsm: { samples: 160, bytes: 33 },
+}
 
 /**
  * How the samples of QuickTime sound lie in a chunk if every sample lasts one tick: their size table counts samples
@@ -76,10 +84,13 @@ export function fixedFrames(entry: SampleEntry | undefined): FixedFrames | null 
     const [bytes, samples] = [fields.readUInt32BE(64), fields.readUInt32BE(68)]
     if (samples > 0 && bytes > 0) return { samples, bytes }
   }
+  const channels = fields.readUInt16BE(24)
+  const packed = PACKED[entry.format]
+  if (packed) return { samples: packed.samples, bytes: packed.bytes * channels }
   const stated = fields.readUInt16BE(26)
   const bits = entry.format === 'sowt' || entry.format === 'twos' || entry.format === 'raw ' ? stated : 0
   const each = bits || PCM_BITS[entry.format] || 0
-  return each > 0 ? { samples: 1, bytes: (each / 8) * fields.readUInt16BE(24) } : null
+  return each > 0 ? { samples: 1, bytes: (each / 8) * channels } : null
 }
 
 /**
@@ -97,9 +108,11 @@ function mergedEntry(old: SampleEntry, donor: SampleEntry): Buffer | null {
   const [before, after] = [soundEntry(old), soundEntry(donor)]
   if (old.format !== donor.format || !before || !after || before.version === 2) return null
   if (before.version !== after.version || !isSameShape(before, after)) return null
-  const configs = codecBoxes(after.children)
+  const [oldConfigs, configs] = [codecBoxes(before.children), new Map(codecBoxes(after.children))]
+  const opus = configs.get('dOps')
+  if (opus) configs.set('dOps', withOpusRate(oldConfigs.get('dOps'), opus))
   const children = withConfigs(before.children, configs)
-  if (!children || configs.size !== codecBoxes(before.children).size) return null
+  if (!children || configs.size !== oldConfigs.size) return null
   const rates = before.children.some(({ type }) => type === 'btrt') ? btrtOf(after) : EMPTY
   const bytes = Buffer.concat([before.fields, ...children, rates])
   bytes.writeUInt32BE(bytes.length, 0)
