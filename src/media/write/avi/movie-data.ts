@@ -69,9 +69,7 @@ class MovieReader {
   }
 
   async read(movi: Chunk): Promise<void> {
-    // Some lists do not count the padding of their last chunk.
-    const oddList = (at: number) => new MalformedFile(`its list at byte ${at} has an odd size`)
-    if (movi.bodyLength % 2 === 1) throw oddList(movi.start)
+    // Some lists do not count the padding of their last chunk, which then is their own.
     const moviEnd = movi.end
     let listEnd = moviEnd
     for (let at = movi.bodyStart + 4; at + 8 <= moviEnd; ) {
@@ -83,7 +81,6 @@ class MovieReader {
       if (end > listEnd) throw new MalformedFile(`its chunk ${id} at byte ${at} exceeds its list`)
       if (id === 'LIST' && head.toString('latin1', 8, 12) === 'rec ') {
         if (listEnd !== moviEnd) throw new MalformedFile(`its list at byte ${at} lies in another`)
-        if (length % 2 === 1) throw oddList(at)
         listEnd = end
         this.records.push({ start: at, end: listEnd })
         at += 12

@@ -35,17 +35,18 @@ function partAt(
   const bodyEnd = at + 8 + length
   if (bodyEnd > end || depth > DEEPEST) throw new MalformedFile(`its header ${id} at byte ${start + at} does not fit`)
   const isList = id === 'LIST' && length >= 4
-  if (isList && length % 2 === 1) throw new MalformedFile(`its list at byte ${start + at} has an odd size`)
   const bodyAt = at + (isList ? 12 : 8)
+  // Some lists do not count the padding of their last chunk, which then is their own.
+  const partEnd = Math.min(end, bodyEnd + (length % 2))
   const children: HeaderPart[] = []
   for (let next = bodyAt; isList && next + 8 <= bodyEnd; ) {
-    const child = partAt(bytes, next, { start, end: bodyEnd, depth: depth + 1 })
+    const child = partAt(bytes, next, { start, end: partEnd, depth: depth + 1 })
     children.push(child)
     next = child.end - start
   }
   return {
     id: isList ? bytes.toString('latin1', at + 8, at + 12) : id,
-    ...{ start: start + at, bodyStart: start + bodyAt, end: start + Math.min(end, bodyEnd + (length % 2)) },
+    ...{ start: start + at, bodyStart: start + bodyAt, end: start + partEnd },
     body: bytes.subarray(bodyAt, bodyEnd),
     children: isList ? children : null,
   }
