@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 import { readFlacFacts } from './ends/flac-end.js'
 import { nearReader } from './near-reader.js'
+import { lengthOfSamples } from './streamed-size.js'
 
 /** Offset of the version in the content of a bext chunk, and of its five loudness figures (EBU Tech 3285, version 2). */
 const VERSION_AT = 346
@@ -13,6 +14,9 @@ export const NOT_MEASURED = 0x7fff
 /** Bytes of a bext chunk's content up to the end of its loudness figures. */
 export const BEXT_LOUDNESS_END = LOUDNESS_AT + 2 * LOUDNESS_FIGURES
 
+/** The size that `ds64` states instead. */
+const LONG = 0xffff_ffff
+
 /** A chunk may have no content: a file of nothing else would fill the memory. */
 const MOST_CHUNKS = 500_000
 
@@ -23,20 +27,24 @@ export interface WaveChunk {
   readonly size: number
 }
 
-/** Lists the first chunks of a RIFF, RF64 or BW64 file. @param order of the bytes of a size; `BE` in a RIFX */
+const FORMS = ['RIFF', 'RIFX', 'RF64', 'BW64']
+
+/** Lists the first chunks of a RIFF, RF64 or BW64. Other files have none. @param order of bytes in a size; `BE` in a RIFX */
 export async function waveChunks(file: FileHandle, order: 'LE' | 'BE' = 'LE'): Promise<readonly WaveChunk[]> {
   const { size: fileSize } = await file.stat()
   const chunks: WaveChunk[] = []
   let longData = 0
   const read = nearReader(file)
+  if (!FORMS.includes((await read(0, 4)).toString('latin1'))) return []
   for (let at = 12; at + 8 <= fileSize && chunks.length < MOST_CHUNKS; ) {
     const head = await read(at, 24)
     if (head.length < 8) break
     const id = head.toString('latin1', 0, 4)
     const short = order === 'LE' ? head.readUInt32LE(4) : head.readUInt32BE(4)
     if (id === 'ds64' && head.length >= 24) longData = Number(head.readBigUInt64LE(16))
-    const size = id === 'data' && short === 0xffff_ffff ? longData : short
-    if (at + 8 + size > fileSize) break
+    const left = fileSize - at - 8
+    const size = id === 'data' ? (short === LONG && longData) || lengthOfSamples(short, left) : short
+    if (size > left) break
     chunks.push({ id, at, size })
     at += 8 + size + (size & 1)
   }

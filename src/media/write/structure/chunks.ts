@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { nearReader } from '../../probe/near-reader.js'
-import { isStreamedSize } from '../../probe/streamed-size.js'
+import { isStreamedSize, lengthOfSamples } from '../../probe/streamed-size.js'
 import { MAX_STRUCTURES, type Structure } from './structure.js'
 
 /** The families of chunk files, by how a chunk's head is written. */
@@ -154,16 +154,19 @@ function chunkAt(
   const id = bytes.toString('latin1', 0, 4)
   const stated = file.isRifx ? bytes.readUInt32BE(4) : statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
-  const isStreamed = form === 'riff' && stated > left && isStreamedSize(stated)
-  const isOpen = stated === UNKNOWN || stated < 0 || isStreamed
-  const long = id === 'data' && form === 'rf64' && stated === UNKNOWN ? file.longData : undefined
-  const wanted = long ?? (isOpen && id === 'data' ? left : stated)
+  const wanted = id === 'data' ? samplesLength(stated, left, form, file.longData) : stated
   // A recorder that loses its power may have stated more samples than it wrote.
   const bodyLength = holdsSamples(id) ? Math.min(wanted, left) : wanted
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
   const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
   return { id, list, start, bodyStart, bodyLength, end }
+}
+
+function samplesLength(stated: number, left: number, form: ChunkForm, longData: number | undefined): number {
+  if (form === 'riff') return lengthOfSamples(stated, left)
+  if (form === 'rf64' && stated === UNKNOWN) return longData ?? left
+  return stated === UNKNOWN || stated < 0 ? left : stated
 }
 
 function statedLength(bytes: Buffer, form: ChunkForm): number {

@@ -1,0 +1,66 @@
+import { open, readFile, writeFile } from 'node:fs/promises'
+import { beforeAll, expect, it } from 'vitest'
+import { waveChunks } from '../../../src/media/probe/wave-chunks.js'
+import { ffmpeg, ffmpegOutput, tone } from '../../helpers/media-factory.js'
+import { WAVE_HEADER_BYTES, waveHeader } from '../../helpers/sound/wave-header.js'
+import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
+
+const folder = folderOfTests()
+let samples: Buffer
+beforeAll(async () => {
+  samples = await ffmpegOutput(...tone(2, 48_000, 2), '-f', 's16le', 'pipe:1')
+})
+
+/** A WAV as a recorder leaves it that lost its power: its header states no samples. */
+function unfinished(riffSize: number): Buffer {
+  const header = waveHeader(2, 48_000, 0)
+  header.writeUInt32LE(riffSize, 4)
+  return Buffer.concat([header, samples])
+}
+
+it.each([
+  ['states no samples', 36],
+  ['states no sizes at all', 0],
+])('writes a WAV whose header %s where its samples are', async (name, riffSize) => {
+  const path = folder.file(`${name}.wav`)
+  await writeFile(path, unfinished(riffSize))
+  const { plan, part, verified } = await writtenFile(path)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('pcm-in-place')
+  expect(census.map(({ path: structure, fate }) => `${structure} ${fate}`)).toEqual([
+    'RIFF/WAVE kept',
+    'RIFF/WAVE/fmt kept',
+    'RIFF/WAVE/data rewritten',
+  ])
+  for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+  const [before, after] = [await readFile(path), await readFile(part)]
+  expect(after.length).toBe(before.length)
+  expect(after.subarray(0, WAVE_HEADER_BYTES)).toEqual(before.subarray(0, WAVE_HEADER_BYTES))
+})
+
+it('leaves nothing of the old sound in a WAV of ADPCM whose header states no samples', async () => {
+  const path = folder.file('adpcm.wav')
+  await ffmpeg(...tone(2, 48_000, 2), '-c:a', 'adpcm_ms', '-fflags', '+bitexact', path)
+  const bytes = await readFile(path)
+  const data = bytes.indexOf('data')
+  bytes.writeUInt32LE(0, data + 4)
+  await writeFile(path, bytes)
+  const { part } = await writtenFile(path)
+  expect((await readFile(part)).includes(bytes.subarray(data + 8, data + 1000))).toBe(false)
+})
+
+const TAG = Buffer.from('ID3\x03\0\0\0\0\0\x15TIT2\0\0\0\x0b\0\0\0Some title', 'latin1')
+
+it.each([
+  ['a WAV of silence from a pipe', 0xffff_ffff, ['fmt ', 'data'], Buffer.alloc(0)],
+  ['a WAV of silence without sizes', 0, ['fmt ', 'data'], Buffer.alloc(0)],
+  ['a WAV behind an ID3 tag', 4000, [], TAG],
+])('reads no chunks out of the samples of %s', async (name, dataSize, ids, tag) => {
+  const path = folder.file(`${name}.wav`)
+  const header = waveHeader(2, 48_000, 0)
+  header.writeUInt32LE(dataSize, WAVE_HEADER_BYTES - 4)
+  await writeFile(path, Buffer.concat([tag, header, Buffer.alloc(4000)]))
+  await using file = await open(path, 'r')
+  expect((await waveChunks(file)).map(({ id }) => id)).toEqual(ids)
+})
