@@ -9,6 +9,9 @@ interface ContainerClues {
   readonly answer: FfprobeAnswer
 }
 
+/** Begins a frame of AC-3, with the high byte first. */
+const AC3_SYNC = 0x0b77
+
 /** Demuxers with the name of their container. */
 const ALIKE: ReadonlySet<string> = new Set(
   'mxf avi flv wav w64 aiff flac ac3 eac3 aac caf dts dv gxf au amr wv tta truehd ape dsf loas mpc tak voc'.split(' '),
@@ -34,6 +37,8 @@ export function containerKind(clues: ContainerClues): string | undefined {
   // ffmpeg reads some of them as raw samples.
   if (clues.head.toString('latin1', 0, 4) === 'RIFX') return 'wav'
   const demuxer = clues.answer.format.format_name.split(',')[0] ?? ''
+  // ffmpeg decodes such frames, but reads their channels and sizes out of the wrong bytes.
+  if (demuxer.endsWith('ac3') && clues.head.readUInt16LE(0) === AC3_SYNC) return undefined
   return ALIKE.has(demuxer) ? demuxer : KINDS[demuxer]?.(clues)
 }
 

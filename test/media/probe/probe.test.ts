@@ -133,6 +133,13 @@ describe('probe', () => {
     await expect(probe(path)).resolves.toMatchObject({ container: 'mp3' })
   })
 
+  it('refuses AC-3 whose bytes are swapped, which ffmpeg reads with wrong channels', async () => {
+    const path = folder.file('swapped.ac3')
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'ac3', path)
+    await writeFile(path, (await readFile(path)).swap16())
+    await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNSUPPORTED_CONTAINER', errorCode: -16 })
+  })
+
   it('takes a FLAC file whose last frame is shorter than the longest header', async () => {
     const path = folder.file('silent.flac')
     await ffmpeg('-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=mono', '-t', '1', '-c:a', 'flac', path)
