@@ -15,6 +15,7 @@ import { waveSampleCount } from '../probe/wave-chunks.js'
 import type { CutRequest, VoiceCut } from '../voice-cut.js'
 import { type BrokenSample, firstBrokenSample } from './broken-samples.js'
 import { cutCommand, cutReadings, decodedFormat, inBatches, type PlannedCut, planCuts } from './cut-command.js'
+import { requireMostOfSound } from './undecoded-sound.js'
 
 export interface CutOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'> {
   /** Other outputs of the same reading of the input. */
@@ -119,6 +120,9 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
     throw new JobFailedError('ERR_CUT_LENGTH', `The voice that was cut from ${path} has ${sampleCount} samples.`, {
       input: path,
     })
+  }
+  if (endSample === null) {
+    await requireMostOfSound(media, cut.stream, (startSample + sampleCount) / cut.stream.sampleRate, signal)
   }
   const pcm = { path: cut.pcmPath, format: decodedFormat(cut), sampleCount }
   const broken = await firstBrokenSample(pcm, signal)
