@@ -27,9 +27,9 @@ export interface WaveChunk {
   readonly size: number
 }
 
-const FORMS = ['RIFF', 'RIFX', 'RF64', 'BW64']
+const FORMS = ['RIFF', 'RIFX', 'RF64', 'BW64', 'FORM']
 
-/** Lists the first chunks of a RIFF, RF64 or BW64. Other files have none. @param order of bytes in a size; `BE` in a RIFX */
+/** Lists the first chunks of a RIFF, RF64, BW64 or AIFF; none of another file. @param order `BE` in a RIFX and an AIFF */
 export async function waveChunks(file: FileHandle, order: 'LE' | 'BE' = 'LE'): Promise<readonly WaveChunk[]> {
   const { size: fileSize } = await file.stat()
   const chunks: WaveChunk[] = []

@@ -1,5 +1,6 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { beforeAll, expect, it } from 'vitest'
+import { probe } from '../../../src/media/probe/probe.js'
 import { waveChunks } from '../../../src/media/probe/wave-chunks.js'
 import { ffmpeg, ffmpegOutput, tone } from '../../helpers/media-factory.js'
 import { WAVE_HEADER_BYTES, waveHeader } from '../../helpers/sound/wave-header.js'
@@ -48,6 +49,41 @@ it('leaves nothing of the old sound in a WAV of ADPCM whose header states no sam
   await writeFile(path, bytes)
   const { part } = await writtenFile(path)
   expect((await readFile(part)).includes(bytes.subarray(data + 8, data + 1000))).toBe(false)
+})
+
+it.each([
+  ['wav', (bytes: Buffer) => bytes.writeUInt32LE(bytes.length, 4)],
+  ['aiff', (bytes: Buffer) => bytes.writeUInt32BE(bytes.length, 4)],
+  ['avi', (bytes: Buffer) => bytes.writeUInt32LE(bytes.length, 4)],
+])('takes a .%s whose size counts its own head', async (extension, state) => {
+  const path = folder.file(`counted.${extension}`)
+  await ffmpeg(...tone(2, 48_000, 2), path)
+  const bytes = await readFile(path)
+  state(bytes)
+  await writeFile(path, bytes)
+  const { plan, verified } = await writtenFile(path)
+  expect(plan.writing.kind).toBe('bytes')
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(48)
+  // A file that ends within a chunk is not whole.
+  await writeFile(path, bytes.subarray(0, -20))
+  await expect(probe(path)).rejects.toMatchObject({ code: 'ERR_UNREADABLE', errorCode: -2 })
+})
+
+it('writes an AIFF that SoX wrote into a pipe where its samples are', async () => {
+  const path = folder.file('piped.aiff')
+  await ffmpeg(...tone(2, 48_000, 2), path)
+  const bytes = await readFile(path)
+  bytes.writeUInt32BE(0x7f00_0050, 4)
+  bytes.writeUInt32BE(0x7f00_0000 / 4, bytes.indexOf('COMM') + 10)
+  bytes.writeUInt32BE(0x7f00_0008, bytes.indexOf('SSND') + 4)
+  await writeFile(path, bytes)
+  const { media, plan, part, verified } = await writtenFile(path)
+  expect(media.durationSec).toBeCloseTo(2, 3)
+  expect(bytesWriting(plan).writer).toBe('pcm-in-place')
+  for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+  const [after, samplesAt] = [await readFile(part), bytes.indexOf('SSND') + 16]
+  expect(after.length).toBe(bytes.length)
+  expect(after.subarray(0, samplesAt)).toEqual(bytes.subarray(0, samplesAt))
 })
 
 const TAG = Buffer.from('ID3\x03\0\0\0\0\0\x15TIT2\0\0\0\x0b\0\0\0Some title', 'latin1')

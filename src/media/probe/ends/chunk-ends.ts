@@ -1,26 +1,41 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { isStreamedSize } from '../streamed-size.js'
+import { waveChunks } from '../wave-chunks.js'
+
+/** SoX states such a size for an AIFF from a pipe, and a little more for chunks beside the samples. */
+const [PIPED, LARGER] = [0x7f00_0000, 0x7f10_0000]
 
 /** Each is the end that a file of chunks states for itself, in bytes; 0 if it states none. */
 
 /** RIFF and RF64: the size of the outermost chunk, unless the file was streamed. The pad byte at the end is often missing. */
-export async function endOfRiff(file: FileHandle): Promise<number> {
+export async function endOfRiff(file: FileHandle, sizeBytes: number): Promise<number> {
   const head = await readAt(file, 0, 28)
   const form = head.toString('latin1', 0, 4)
   if ((form === 'RF64' || form === 'BW64') && head.length === 28) {
     return head.toString('latin1', 12, 16) === 'ds64' ? statedEnd(8 + Number(head.readBigUInt64LE(20)) - 1) : 0
   }
   if (head.length < 12 || (form !== 'RIFF' && form !== 'RIFX')) return 0
-  const size = form === 'RIFX' ? head.readUInt32BE(4) : head.readUInt32LE(4)
-  return isStreamedSize(size) ? 0 : 8 + size - 1
+  const order = form === 'RIFX' ? 'BE' : 'LE'
+  const size = order === 'BE' ? head.readUInt32BE(4) : head.readUInt32LE(4)
+  return isStreamedSize(size) || (await countsItsHead(file, size, sizeBytes, order)) ? 0 : 8 + size - 1
 }
 
 /** AIFF and AIFF-C. */
-export async function endOfForm(file: FileHandle): Promise<number> {
+export async function endOfForm(file: FileHandle, sizeBytes: number): Promise<number> {
   const head = await readAt(file, 0, 12)
   if (head.length < 12 || head.toString('latin1', 0, 4) !== 'FORM') return 0
-  return 8 + head.readUInt32BE(4) - 1
+  const size = head.readUInt32BE(4)
+  const isPiped = size >= PIPED && size < LARGER && size > sizeBytes
+  return isPiped || (await countsItsHead(file, size, sizeBytes, 'BE')) ? 0 : 8 + size - 1
+}
+
+/** True if the size of a file of whole chunks counts its own head too, as some programs write it. */
+async function countsItsHead(file: FileHandle, stated: number, sizeBytes: number, order: 'LE' | 'BE') {
+  if (stated > sizeBytes || stated + 8 <= sizeBytes) return false
+  const last = (await waveChunks(file, order)).at(-1)
+  const behind = last ? sizeBytes - (last.at + 8 + last.size) : -1
+  return behind === 0 || behind === 1
 }
 
 /** Sony Wave64: the size stands behind the GUID. Up to 7 bytes of padding may be missing. */
