@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { copyFile, lstat, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { PrecheckError, UsageError } from '../../src/core/errors.js'
+import { PrecheckError, UsageError, type VoxmuxError } from '../../src/core/errors.js'
 import type { Logger } from '../../src/core/logger.js'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { makeProcessFolder } from '../../src/core/process-folder.js'
@@ -14,6 +14,7 @@ import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRendition
 import { PackageFolder } from './package-folder.js'
 import { programmeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
+import { type AcceptSound, acceptedBy } from './require-accepted.js'
 import { requireReplaceable } from './require-replaceable.js'
 import { requireSpace } from './require-space.js'
 import { rewriteMaster } from './rewrite-master.js'
@@ -60,8 +61,8 @@ export interface HlsResult {
 
 /**
  * Regenerates the voice in an HLS package for video on demand. Each programme of sound is regenerated once, at any
- * number of bit rates, and its segments keep their boundaries. Every other file that a playlist names is copied byte
- * for byte; files that none names are left out. The new package appears whole, or not at all.
+ * number of bit rates, and its segments keep their boundaries. Segments without a voice, and every other file that a
+ * playlist names, are copied byte for byte; files that none names are left out. The new package appears whole, or not at all.
  *
  * @param masterPath the master playlist
  * @param outFolder folder of the new package: one that is not there yet, or an empty one
@@ -85,21 +86,33 @@ export async function regenerateHls(
     const [target, workFolder] = [join(part, 'package'), join(part, 'work')]
     const newSound = addTrack ? join(target, ADDED_FOLDER) : target
     const renditions = addTrack ? renditionsToAdd(source) : source.renditions
-    await requireReplaceable(source, folder, workFolder, signal)
+    const accept = options.regenerate ? acceptAll : acceptedBy(options.job ?? {})
+    await requireReplaceable(source, folder, { workFolder, sent: renditions, accept, signal })
     const programmes = await programmesOf(renditions, folder)
     await requireSpace(source, folder, dirname(out), programmes)
     const rewritten: RewrittenRendition[] = []
+    const voiceless: VoxmuxError[] = []
+    const onVoiceless = (error: VoxmuxError) => void voiceless.push(error)
     for (const programme of programmes) {
       const voiceOf = programmeVoices(regenerate, signal)
       for (const [place, rendition] of programme.entries()) {
         const work = join(workFolder, String(place))
         makeFolder(work)
         rewritten.push(
-          await rewriteRendition(rendition, { folder, target: newSound, workFolder: work, voiceOf, signal }),
+          await rewriteRendition(rendition, {
+            folder,
+            target: newSound,
+            workFolder: work,
+            voiceOf,
+            onVoiceless,
+            signal,
+          }),
         )
       }
       await rm(workFolder, { recursive: true })
     }
+    // A copy of the package must not be published as regenerated.
+    if (voiceless[0] && rewritten.every(({ files }) => files.length === 0)) throw voiceless[0]
     rewritten.sort((a, b) => source.renditions.indexOf(a.rendition) - source.renditions.indexOf(b.rendition))
     const files = await writeRest(source, folder, target, rewritten, { addTrack, signal })
     const result = resultOf(source, rewritten, files, out)
@@ -116,6 +129,9 @@ export async function regenerateHls(
     await rm(part, { recursive: true, force: true })
   }
 }
+
+/** A function of the caller's own has no limits that are known here. */
+const acceptAll: AcceptSound = async () => {}
 
 function jobWith({ job, signal, logger }: RegenerateHlsOptions): RegenerateWave {
   return async (input, output) => {

@@ -6,29 +6,39 @@ import { decodeAdts } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
+import type { AcceptSound } from './require-accepted.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
+
+interface ReplaceableOptions {
+  /** Folder for temporary files, which are removed. */
+  readonly workFolder: string
+  /** The renditions that will be sent. */
+  readonly sent: readonly Rendition[]
+  readonly accept: AcceptSound
+  readonly signal: AbortSignal | undefined
+}
 
 /**
  * Checks everything that will be copied or replaced before any of it is sent. Otherwise a fault in the last language
  * would only be found after the first is paid for.
  *
- * @param workFolder folder for temporary files, which are removed
  * @throws PrecheckError ERR_HLS_FILE_MISSING, ERR_HLS_OUTSIDE, ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_HLS_MUXED_AUDIO,
- *   ERR_HLS_ENCRYPTED, ERR_HLS_PLAYLIST
+ *   ERR_HLS_ENCRYPTED, ERR_HLS_PLAYLIST; and what `accept` throws
  */
 export async function requireReplaceable(
   { renditions, media }: HlsPackage,
   folder: PackageFolder,
-  workFolder: string,
-  signal: AbortSignal | undefined,
+  { workFolder, sent, accept, signal }: ReplaceableOptions,
 ): Promise<void> {
   for (const path of media.keys()) await folder.file(path)
   makeFolder(workFolder)
   for (const rendition of renditions) {
     requireOrder(folder, rendition)
     for (const run of await runsOf(folder, rendition)) {
-      await requireFrames({ folder, rendition, run }, signal)
-      await requireFrameLength({ folder, rendition, run }, workFolder, signal)
+      const frameCount = await requireFrames({ folder, rendition, run }, signal)
+      const first = await requireFrameLength({ folder, rendition, run }, workFolder, signal)
+      const durationSec = (frameCount * AAC_FRAME_SAMPLES) / first.sampleRate
+      if (sent.includes(rendition)) await accept(first.wave, { path: rendition.path, durationSec }, signal)
     }
   }
   await rm(workFolder, { recursive: true })
@@ -55,19 +65,25 @@ interface PackagedRun {
   readonly run: SoundRun
 }
 
-/** Every segment is made of frames that can be replaced. */
-async function requireFrames({ folder, rendition, run }: PackagedRun, signal: AbortSignal | undefined): Promise<void> {
+/** Every segment is made of frames that can be replaced. @returns how many there are */
+async function requireFrames(
+  { folder, rendition, run }: PackagedRun,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   const format = run.openFormat()
+  let frameCount = 0
   for (const segment of run.segments) {
     signal?.throwIfAborted()
     const bytes = await readResource(folder, rendition, segment)
     try {
-      const [first] = format.framesOf(bytes)
-      if (first) formatOfFrame(first, rendition.path)
+      const frames = format.framesOf(bytes)
+      if (frames[0]) formatOfFrame(frames[0], rendition.path)
+      frameCount += frames.length
     } catch (error) {
       throw error instanceof PrecheckError && error.code === 'ERR_HLS_SEGMENT' ? unreadable(segment.uri, error) : error
     }
   }
+  return frameCount
 }
 
 function unreadable(uri: string, cause: PrecheckError): PrecheckError {
@@ -76,15 +92,21 @@ function unreadable(uri: string, cause: PrecheckError): PrecheckError {
   return new PrecheckError('ERR_HLS_SEGMENT', message, { input: cause.input, remedies, cause })
 }
 
-/** Frames of HE-AAC hold twice the samples, and say in themselves alone that they do. */
+/**
+ * Frames of HE-AAC hold twice the samples, and say in themselves alone that they do.
+ *
+ * @returns the sound of the first segment
+ */
 async function requireFrameLength(
   { folder, rendition, run }: PackagedRun,
   workFolder: string,
   signal: AbortSignal | undefined,
-): Promise<void> {
+) {
   const path = join(workFolder, 'first.aac')
+  const wave = `${path}.wav`
   const first = { ...run, segments: run.segments.slice(0, 1) }
-  const { frameCount } = await writeFrames(folder, rendition, first, path)
-  const sampleCount = await decodeAdts(path, `${path}.wav`, { signal })
+  const { frameCount, sampleRate } = await writeFrames(folder, rendition, first, path)
+  const sampleCount = await decodeAdts(path, wave, { signal })
   if (sampleCount !== frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
+  return { wave, sampleRate }
 }

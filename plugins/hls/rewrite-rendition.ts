@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { JobFailedError } from '../../src/core/errors.js'
+import { JobFailedError, VoxmuxError } from '../../src/core/errors.js'
 import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, notAacLc } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
@@ -9,6 +9,9 @@ import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
 import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
 
+/** The service's NotEnoughVoice. */
+const NOT_ENOUGH_VOICE = -3
+
 interface RewriteOptions {
   readonly folder: PackageFolder
   /** Folder of the new package. */
@@ -16,6 +19,8 @@ interface RewriteOptions {
   /** An empty folder for what is needed on the way, also by other renditions of the programme. */
   readonly workFolder: string
   readonly voiceOf: ReturnType<typeof programmeVoices>
+  /** Called for a run without a voice, whose segments stay as they are. */
+  readonly onVoiceless: (error: VoxmuxError) => void
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,7 +35,7 @@ export interface RewrittenRendition {
   readonly rendition: Rendition
   /** Lines of its playlist. */
   readonly lines: readonly string[]
-  /** Files that hold its new segments, relative to the package. */
+  /** Files that hold its new segments, relative to the package; none if no run of it has a voice. */
   readonly files: readonly string[]
   readonly frameCount: number
   readonly durationSec: number
@@ -49,6 +54,7 @@ export interface RewrittenRendition {
 export async function rewriteRendition(rendition: Rendition, options: RewriteOptions): Promise<RewrittenRendition> {
   const { folder, target } = options
   const files = new Map<string, RewrittenFile>()
+  const changed = new Set<string>()
   const sizes: { before: number; after: number }[] = []
   let [frameCount, durationSec, isShared] = [0, 0, true]
   try {
@@ -58,13 +64,15 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
       frameCount += facts.frameCount
       durationSec += (facts.frameCount * AAC_FRAME_SAMPLES) / facts.sampleRate
       const format = run.openFormat()
-      await using reader = await FrameReader.open(facts.path)
-      await reader.take(facts.leadFrames)
+      const { made } = facts
+      await using reader = made && (await FrameReader.open(made.path))
+      await reader?.take(made?.leadFrames ?? 0)
       for (const segment of run.segments) {
         options.signal?.throwIfAborted()
         const old = await readResource(folder, rendition, segment)
-        const bytes = format.withFrames(old, await reader.take(format.framesOf(old).length))
+        const bytes = reader ? format.withFrames(old, await reader.take(format.framesOf(old).length)) : old
         const path = folder.locate(segment.uri, rendition.path)
+        if (reader) changed.add(path)
         const file = files.get(path) ?? (await RewrittenFile.open(await folder.file(path), join(target, path)))
         files.set(path, file)
         await file.replace(segment.range, bytes)
@@ -81,19 +89,23 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
       rendition,
       sizes.map((size) => size.after),
     )
-    return { rendition, lines, files: [...files.keys()], frameCount, durationSec, isShared, before, after }
+    return { rendition, lines, files: [...changed], frameCount, durationSec, isShared, before, after }
   } catch (error) {
     await Promise.allSettled([...files.values()].map((file) => file.close()))
     throw error
   }
 }
 
-/** Encodes a run in one continuous run of the encoder. @returns the path of the new frames, and their facts */
+/**
+ * Encodes a run in one continuous run of the encoder.
+ *
+ * @returns facts about the run, and the new frames; null for these if it has no voice
+ */
 async function regenerateRun(
   rendition: Rendition,
   run: SoundRun,
   place: number,
-  { folder, voiceOf, workFolder, signal }: RewriteOptions,
+  { folder, voiceOf, workFolder, onVoiceless, signal }: RewriteOptions,
 ) {
   const work = join(workFolder, `run-${place}`)
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
@@ -101,14 +113,19 @@ async function regenerateRun(
   const sampleCount = await decodeAdts(frames, wave, { signal })
   // Twice as many: HE-AAC, which says in its frames only that it is.
   if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
-  const found = await voiceOf(rendition.group, place, wave, voice)
+  const found = await voiceOf(rendition.group, place, wave, voice).catch((error: unknown) => {
+    if (!(error instanceof VoxmuxError) || error.errorCode !== NOT_ENOUGH_VOICE) throw error
+    onVoiceless(error)
+    return null
+  })
+  if (found === null) return { ...facts, isShared: false, made: null }
   const [stream] = (await probe(found.path)).streams
   if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${found.path} holds no sound.`)
   const { sampleRate, bitRate } = facts
   const { delaySamples, isShared } = found
   const encoding = { sampleRate, bitRate, channels: stream.channels, delaySamples, sampleCount }
   const path = `${work}.new.aac`
-  return { ...facts, path, isShared, ...(await encodeAdts(found.path, path, encoding, { signal })) }
+  return { ...facts, isShared, made: { path, ...(await encodeAdts(found.path, path, encoding, { signal })) } }
 }
 
 /** The playlist's lines, with byte ranges where the new bytes lie. */
