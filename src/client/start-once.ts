@@ -24,12 +24,15 @@ export interface FileToStart extends AskedFile {
 
 /** How many times Pending must be reported before the file counts as "not started". */
 const PENDING_QUESTIONS = 3
+/** Questions in all: an InProgress between them is asked for again. */
+const MOST_QUESTIONS = 2 * PENDING_QUESTIONS
 
 /**
  * Starts a file so that at most one process is charged for it.
  *
  * After an ambiguous failure (reset, timeout, 408, 5xx, unreadable response) the status of the same file id decides:
- * - InProgress, Succeeded, Failed: the lost request had arrived. Nothing is sent again.
+ * - Succeeded, Failed, and InProgress twice: the lost request had arrived. Nothing is sent again. A single InProgress may
+ *   be wrong, and a file that was never started would be waited for for ever.
  * - NotFound: the file cannot have been started. It is started again, and a 404 then ends the job.
  * - Pending: the interface calls it "waiting to start processing". An uploaded file that was never started can look like
  *   a started one in the queue. The status is polled a few times, because a request on its way moves the file on. If it
@@ -96,9 +99,11 @@ export async function provenStart(
   untilMs: number = Number.POSITIVE_INFINITY,
 ): Promise<FileStatus> {
   const sinceMs = performance.now()
+  let before: FileStatus | undefined
   for (let attempt = 0; ; attempt++) {
     const [entry] = await api.getFilesStatus([fileId], call)
-    if (entry && (entry.status !== 'Pending' || Date.now() >= untilMs)) return entry
+    if (entry && (isProof(entry, before) || Date.now() >= untilMs)) return entry
+    before = entry
     if (performance.now() - sinceMs >= outageMs) throw unconfirmed(fileId)
     await sleep(backoffMs(attempt, minMs, maxMs), call.signal)
   }
@@ -116,11 +121,21 @@ function unconfirmed(fileId: string): TransientError {
 
 /** The status if it proves that the file was started, else undefined. */
 async function startedStatus(file: FileToStart): Promise<FileStatus | undefined> {
-  for await (const entry of statuses(file, PENDING_QUESTIONS)) {
+  let before: FileStatus | undefined
+  let pending = 0
+  for await (const entry of statuses(file, MOST_QUESTIONS)) {
     if (entry.status === 'NotFound') return undefined
-    if (entry.status !== 'Pending') return entry
+    if (isProof(entry, before)) return entry
+    if (entry.status === 'Pending' && ++pending === PENDING_QUESTIONS) return undefined
+    before = entry
   }
   return undefined
+}
+
+/** One wrong InProgress must not be waited for for ever. The other states are asked for again before they count. */
+function isProof({ status }: FileStatus, before: FileStatus | undefined): boolean {
+  if (status === 'InProgress') return before?.status === 'InProgress'
+  return status !== 'Pending'
 }
 
 function isConflict(thrown: unknown): boolean {

@@ -142,6 +142,19 @@ describe('startOnce', () => {
     expect(server.calls.startProcess).toBe(1)
   })
 
+  test('one InProgress is no sign of a start: a file that was never started would be waited for for ever', async ({
+    server,
+    client,
+    file,
+  }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    const body = [{ id: fileId, status: 'InProgress', errorCode: 0, progress: 0 }]
+    server.fail('startProcess', { kind: 'status', status: 503 })
+    server.fail('getFilesStatus', { kind: 'answer', body })
+    expect(await client.startOnce(fileId)).toMatchObject({ how: 'started' })
+    expect(server.charges).toBe(1)
+  })
+
   test('a first conflict is no sign of an earlier start', async ({ client }) => {
     const { file_id } = await client.registerFile({ clientFileId: 'a' })
     expect((await errorOf(client.startOnce(file_id))).code).toBe('ERR_START_CONFLICT')

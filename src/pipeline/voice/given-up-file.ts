@@ -3,6 +3,7 @@ import { fileErrorInfo } from '../../contract/index.js'
 import { JobFailedError, VoxmuxError } from '../../core/errors.js'
 import { DAY_MS } from '../../core/time.js'
 import { USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+import { steadyStatus } from './steady-status.js'
 
 /** The service's NotFound. */
 const NOT_FOUND = -11
@@ -40,8 +41,7 @@ export async function statusOfGivenUp(
   signal: AbortSignal,
 ): Promise<'started' | 'succeeded' | null> {
   if (fileId === null || errorCode === USELESS_AUDIO) return null
-  const [entry] = await client.getFilesStatus([fileId], { signal }).catch(noStatus)
-  switch (entry?.status) {
+  switch (await steadyStatus(client, fileId, signal).catch(noStatus)) {
     case 'Succeeded':
       return 'succeeded'
     case 'InProgress':
@@ -56,8 +56,8 @@ export async function statusOfGivenUp(
 }
 
 /** A service may refuse an id that it has forgotten, or leave it out. That must not block the voice for ever. */
-function noStatus(error: unknown): [] {
-  if (error instanceof JobFailedError) return []
-  if (error instanceof VoxmuxError && error.code === 'ERR_BAD_ANSWER') return []
+function noStatus(error: unknown): undefined {
+  if (error instanceof JobFailedError) return undefined
+  if (error instanceof VoxmuxError && error.code === 'ERR_BAD_ANSWER') return undefined
   throw error
 }

@@ -1,4 +1,5 @@
 import type { VoxmuxClient } from '../../client/index.js'
+import { steadyStatus } from './steady-status.js'
 import type { VoiceServiceContext } from './voice-service.js'
 
 type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
@@ -38,8 +39,8 @@ async function settleOne(
     const isCurrent = voice.fileId === fileId
     if (isCurrent && (voice.status === 'registered' || voice.status === 'uploaded'))
       return await spending.release(fileId)
-    const [entry] = await client.getFilesStatus([fileId], { signal })
-    if (!entry || entry.status === 'NotFound' || entry.status === 'Pending') return
+    const status = await steadyStatus(client, fileId, signal)
+    if (status === undefined || status === 'NotFound' || status === 'Pending') return
     await spending.commit(fileId, sec)
     if (isCurrent && voice.status === 'starting') await voices.advance(lease, { status: 'started' })
   } finally {

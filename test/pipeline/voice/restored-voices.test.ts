@@ -57,12 +57,26 @@ describe('a ledger from a back-up that knows a voice only as', () => {
 })
 
 describe('a run that ended between registration and start', () => {
-  it.each(['upload', 'startProcess'] as const)('at %s pays once, with the next run', async (operation) => {
+  const killedAt = async (operation: 'upload' | 'startProcess') => {
     const { request, sent } = await smallVoice(bench)
     const { server, pipeline } = bench
     server.fail(operation, { kind: 'status', status: 418 })
     await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ exitCode: 1 })
-    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    return { request, sent, server, context: pipeline.context }
+  }
+
+  it.each(['upload', 'startProcess'] as const)('at %s is not deceived by one InProgress', async (operation) => {
+    const { request, sent, server, context } = await killedAt(operation)
+    const body = [{ id: server.files[0]?.id, ...IN_PROGRESS }]
+    server.fail('getFilesStatus', { kind: 'answer', body })
+    const signal = AbortSignal.timeout(10_000)
+    expect(await regenerateVoice(request, context, { signal })).toMatchObject({ judged: sent, paidSec: 3 })
+    expect(server.charges).toBe(1)
+  })
+
+  it.each(['upload', 'startProcess'] as const)('at %s pays once, with the next run', async (operation) => {
+    const { request, sent, server, context } = await killedAt(operation)
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect(server.charges).toBe(1)
   })
 })
