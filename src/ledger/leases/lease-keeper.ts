@@ -7,13 +7,12 @@ import { linkedAbort } from '../../core/linked-abort.js'
  *
  * @param renew throws `ERR_LEASE_LOST` when another process has the lease
  * @returns a signal that aborts when the lease is lost (the reason is `ERR_LEASE_LOST`) or the parent aborts, `beat` to
- * renew at once, and `stop`
+ * renew at once, and `stop`. `confirm` renews at once too, and throws whatever `renew` throws.
  */
 export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal) {
   const { controller, signal, release } = linkedAbort(parent)
   let stopped = false
-  const beat = async () => {
-    if (stopped) return
+  const confirm = async () => {
     try {
       await renew()
     } catch (error) {
@@ -22,13 +21,18 @@ export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent
         clearInterval(timer)
         controller.abort(error)
       }
+      throw error
     }
+  }
+  const beat = async () => {
+    if (!stopped) await confirm().catch(() => {})
   }
   const timer = setInterval(beat, leaseMs / 3)
   timer.unref()
   return {
     signal,
     beat,
+    confirm,
     stop: () => {
       stopped = true
       clearInterval(timer)

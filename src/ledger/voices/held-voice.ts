@@ -11,7 +11,11 @@ export interface HeldVoice {
   readonly voice: Voice
   /** Aborts when the lease is lost, or when the caller aborts. */
   readonly signal: AbortSignal
-  /** Renews the lease before a step that only its holder may take. @throws {TransientError} `ERR_LEASE_LOST` */
+  /**
+   * Renews the lease before a step that only its holder may take.
+   *
+   * @throws {TransientError} `ERR_LEASE_LOST`, and the fault of a store that cannot be reached
+   */
   confirm(): Promise<void>
   /** Records a step; see `VoiceLedger.advance`. */
   advance(step: VoiceStep): Promise<Voice>
@@ -46,7 +50,7 @@ export async function holdVoice(ledger: VoiceLedger, key: string, options: HoldV
     },
     signal: keeper.signal,
     confirm: async () => {
-      await keeper.beat()
+      await keeper.confirm()
       throwIfAborted(keeper.signal)
     },
     advance: async (step) => {
