@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   existsSync,
   linkSync,
@@ -9,9 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { VoiceCache } from '../../src/ledger/index.js'
 import { partName } from '../../src/ledger/voices/part-files.js'
+import { joinedProgram } from '../helpers/system/joined-program.js'
+import { NO_STRACE } from '../helpers/system/system-calls.js'
 import { runScript } from './run-script.js'
 import { tempFolder } from './temp-folder.js'
 
@@ -151,4 +155,19 @@ it('says which file is missing', async () => {
     message: expect.stringContaining('none'),
   })
   await expect(cache.put('../k', join(base, 'none.flac'))).rejects.toThrow()
+})
+
+it.skipIf(NO_STRACE)('keeps and finds audio on a share that lets no times be set', async () => {
+  const { folder, file } = made()
+  const script = file(
+    'put.mjs',
+    `import { VoiceCache } from '${joinedProgram(fileURLToPath(new URL('../../src/ledger/index.ts', import.meta.url)))}'
+const cache = new VoiceCache(process.argv[2], { maxBytes: 1e6 })
+await cache.put('voice-1', process.argv[3])
+console.log((await cache.get('voice-1'))?.sizeBytes)`,
+  )
+  const refusing = ['-f', '-o', '/dev/null', '-e', 'trace=utimensat', '-e', 'inject=utimensat:error=EPERM']
+  const args = [...refusing, process.execPath, script, folder, file('a.flac', 'regenerated')]
+  const { stdout, stderr } = spawnSync('strace', args, { encoding: 'utf8' })
+  expect([stdout, stderr]).toEqual(['11\n', ''])
 })
