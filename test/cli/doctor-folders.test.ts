@@ -63,6 +63,15 @@ describe('the doctor of watched folders', () => {
     expect(await judged(good, bad)).toEqual(['watch folder ok', 'output ok', 'reports fault'])
   })
 
+  it.runIf(process.platform === 'linux')('names the folder, not its own test file, and the reason', async () => {
+    const [, output] = await examine({ poll: true, folders: [{ path: folder, out: '/sys/voxmux/out' }] })
+    expect(output).toMatchObject({ check: 'output', status: 'fault', exitCode: 2 })
+    expect(output?.detail).toMatch(
+      /^Cannot make \/sys\/voxmux\/out in \/sys: (permission denied|its file system is mounted read-only)\.$/,
+    )
+    expect(output?.remedies.join()).toContain('the user of the service')
+  })
+
   it('says where sources could not be moved by name', async ({ skip }) => {
     const own = await mountOf(folder)
     const other = own?.point === '/dev/shm' ? '/var/tmp' : '/dev/shm'

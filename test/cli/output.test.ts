@@ -170,7 +170,7 @@ describe('the reporter of a daemon', () => {
     reporter.report({ ...waits, error: { ...error, code: 'ERR_INTERRUPTED' } })
     const refused = { ...file, id: '01J', input: '/in/clip.mov', status: 'rejected' } as const
     reporter.report({ ...refused, error: { ...error, remedies: ['Wait.'] } })
-    logger.warn({ folder: '/in' }, '/in is not there. Its files wait until it is back.')
+    logger.warn({ folder: '/in' }, '/in is not there. Its files wait until this is repaired.')
     reporter.stop()
     expect(stripVTControlCharacters(err()).split('\n')).toEqual([
       'watching /in → /in/out (podcast)',
@@ -183,7 +183,7 @@ describe('the reporter of a daemon', () => {
       '✖ clip.mov was refused. It is away.',
       '    → Wait.',
       expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J\. Add/),
-      '! /in is not there. Its files wait until it is back.',
+      '! /in is not there. Its files wait until this is repaired.',
       '',
     ])
   })

@@ -57,11 +57,13 @@ export class FolderPlaces {
         )
       if (before !== mount) found.set(place, mount)
     }
-    if (make) await prepareFolder(this.folder)
+    const unmade = make ? await prepareFolder(this.folder) : null
     for (const place of this.#all) {
       // A job creates missing folders within the watched folder, but never behind a link.
       const missing = place.startsWith(path + sep) ? await linkOut(path, place) : await absenceOf(place)
-      if (missing !== null) return missing
+      const reason = unmade?.get(place)
+      if (missing !== null)
+        return reason === undefined ? missing : `${place} does not exist and cannot be made: ${reason}.`
     }
     for (const [place, mount] of found) this.#mounts.putMount(group, place, mount)
     return null

@@ -50,7 +50,7 @@ export class FolderPresence {
     const { places, jobs, logger, onChange } = this.#options
     if (this.#reason === reason) return
     this.#reason = reason
-    logger.warn({ folder: places.folder.path }, `${reason} Its files wait until it is back.`)
+    logger.warn({ folder: places.folder.path }, `${reason} Its files wait until this is repaired.`)
     onChange()
     const pause = await this.#pause()
     if (pause === undefined || pause.startsWith(PAUSE_PREFIX))

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { systemCode, UsageError } from '../../../src/core/errors.js'
-import { makeDurableFolder } from '../../../src/core/make-folder.js'
+import { makeDurableFolder, nearestExisting, reasonAgainstFolder } from '../../../src/core/make-folder.js'
 import { withDeadline } from '../../../src/core/waiting.js'
 import type { Aftercare, WatchedFolder } from '../watched-folder.js'
 import { requireInside } from './require-inside.js'
@@ -11,10 +11,11 @@ const LOOK_MS = 5000
 /**
  * Makes the folders of outputs, reports and moved sources of a root that exists.
  *
+ * @returns those that cannot be made or used now, each with the reason: a person may repair it while the daemon runs
  * @throws {UsageError} `ERR_WATCH_FOLDER` if sources would be overwritten, could not be moved, or a link in the root
  * leads out of it
  */
-export async function prepareFolder(folder: Aftercare): Promise<void> {
+export async function prepareFolder(folder: Aftercare): Promise<ReadonlyMap<string, string>> {
   const { path, out, failed, done, source } = folder
   // A drive of Windows may be a card of recordings, but this is the whole machine.
   if (path === '/')
@@ -25,12 +26,15 @@ export async function prepareFolder(folder: Aftercare): Promise<void> {
   const clash = Object.entries({ out, failed, done }).find(([, place]) => place === path)
   if (clash) throw wrongFolder(folder, `its "${clash[0]}" folder is the folder itself`)
   const root = await stat(path)
+  const unmade = new Map<string, string>()
   for (const place of [out, failed, ...(source === 'move' ? [done] : [])]) {
     await requireInside(path, place)
-    await make(folder, place)
+    const reason = await make(folder, place)
+    if (reason !== undefined) unmade.set(place, reason)
   }
-  if (source === 'move' && (await stat(done)).dev !== root.dev)
+  if (source === 'move' && (await stat(await nearestExisting(done))).dev !== root.dev)
     throw wrongFolder(folder, `${done}, the folder for its sources, is on another disk`)
+  return unmade
 }
 
 /**
@@ -83,14 +87,16 @@ export async function refuseSameFolder(folders: readonly WatchedFolder[]): Promi
   }
 }
 
-async function make(folder: Aftercare, place: string): Promise<void> {
+/** @returns why the folder cannot be made now; undefined if it is there */
+async function make(folder: Aftercare, place: string): Promise<string | undefined> {
   try {
     await makeDurableFolder(place)
+    return undefined
   } catch (cause) {
     const { message } = cause as NodeJS.ErrnoException
     const code = systemCode(cause)
-    // A folder that is not writable now may be repaired while the daemon runs. Its jobs wait for that.
-    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC' || code === 'EDQUOT') return
+    if (code === 'ENOSPC' || code === 'EDQUOT') return 'the disk is full'
+    if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return reasonAgainstFolder(cause)
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, or lies below one' : message
     throw wrongFolder(folder, `${place} cannot be a folder (${why})`, cause)
   }

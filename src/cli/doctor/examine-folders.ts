@@ -3,7 +3,7 @@ import { access, link, readFile, realpath, rm, stat, writeFile } from 'node:fs/p
 import { join, sep } from 'node:path'
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
-import { nearestExisting } from '../../core/make-folder.js'
+import { nearestExisting, reasonAgainstFolder } from '../../core/make-folder.js'
 import { probePath } from '../../pipeline/output/part-file.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 
@@ -105,7 +105,7 @@ async function examineWatches(folders: readonly WatchedFolder[], isPolled: boole
  * Publishes a hidden test file as an output would be: writes it and links it to a second name. Tries the nearest
  * existing parent if the folder does not exist yet. Leaves nothing behind.
  *
- * @throws {UsageError} the system's own fault, such as `ERR_NOT_PERMITTED`
+ * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`, or the system's own fault
  */
 async function tryPublishing(folder: string): Promise<'link' | 'rename'> {
   const place = await nearestExisting(folder)
@@ -113,7 +113,9 @@ async function tryPublishing(folder: string): Promise<'link' | 'rename'> {
     throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${place} is a file, not a folder.`, { input: place })
   const [part, published] = [probePath(place), probePath(place)]
   try {
-    await writeFile(part, '')
+    await writeFile(part, '').catch((cause) => {
+      throw unwritable(folder, place, cause)
+    })
     return await link(part, published).then(
       () => 'link',
       () => 'rename',
@@ -122,6 +124,17 @@ async function tryPublishing(folder: string): Promise<'link' | 'rename'> {
     await rm(part, { force: true })
     await rm(published, { force: true })
   }
+}
+
+/** Names the folder, not the test file in it. */
+function unwritable(folder: string, place: string, cause: unknown): unknown {
+  const reason = reasonAgainstFolder(cause)
+  if (reason === undefined) return cause
+  const what = folder === place ? `write into ${folder}` : `make ${folder} in ${place}`
+  return new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot ${what}: ${reason}.`, {
+    ...{ cause, input: folder },
+    remedies: [`Give the user of the service write access to ${place}, and run \`voxmux doctor\` as that user.`],
+  })
 }
 
 interface Mount {

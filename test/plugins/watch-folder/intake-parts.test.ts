@@ -215,6 +215,20 @@ describe('FolderPresence', () => {
     seen.close()
     await ledger.close()
   })
+
+  it.runIf(process.platform === 'linux')('says why a place that it fills cannot be made', async () => {
+    const seen = openSeenFiles(folder.file('seen.sqlite'))
+    const path = folder.file('watched')
+    await mkdir(path)
+    // Nobody makes a folder there, not even root.
+    const out = '/sys/voxmux-out'
+    const aftercare = { ...{ group: 'g', path, out, failed: join(path, 'failed') }, done: join(path, 'done') }
+    const places = new FolderPlaces({ ...aftercare, source: 'keep', after: null }, seen)
+    expect(await places.absence({ make: true })).toMatch(
+      /^\/sys\/voxmux-out does not exist and cannot be made: (permission denied|its file system is mounted read-only)\.$/,
+    )
+    seen.close()
+  })
 })
 
 describe('what was seen', () => {
