@@ -77,21 +77,17 @@ export interface UserFolders {
  */
 export async function findUserFolders(): Promise<UserFolders> {
   restoreHome()
-  try {
-    const { default: envPaths } = await import('env-paths')
-    const { config, data } = envPaths('voxmux', { suffix: '' })
-    return { config: isAbsolute(config) ? config : null, data: isAbsolute(data) ? data : null }
-  } catch {
-    // A user id without an entry in the user database, as in containers.
-    return { config: null, data: null }
-  }
+  const { default: envPaths } = await import('env-paths')
+  const { config, data } = envPaths('voxmux', { suffix: '' })
+  return { config: isAbsolute(config) ? config : null, data: isAbsolute(data) ? data : null }
 }
 
-/** env-paths reads `os.homedir()` once, at import. With an empty HOME, every folder would be relative. */
+/** Some packages read `os.homedir()` at any time. With an empty HOME, their folders would be relative. */
 function restoreHome(): void {
   try {
     if (process.platform !== 'win32' && !isAbsolute(homedir())) process.env.HOME = userInfo().homedir
   } catch {
-    delete process.env.HOME
+    // A user id without an entry in the user database. Container engines give it the same home.
+    process.env.HOME = '/'
   }
 }

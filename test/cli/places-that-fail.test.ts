@@ -33,6 +33,12 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
     chmodSync(shop.path('closed'), 0o755)
   })
 
+  it.skipIf(NO_MOUNTS)('is the root for a user without a home, as in containers', async () => {
+    const options = { cwd: shop.dir, through: ['unshare', '--user', '--map-user=4711'] }
+    const { exitCode, stderr } = await runCli(['check', shop.takeVoice('homeless.wav')], options)
+    expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('fault')])
+  })
+
   it('is named before anything is paid for, if it is the folder of the cache', async () => {
     const server = await FaultServer.start()
     onTestFinished(() => server.close())
