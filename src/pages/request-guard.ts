@@ -3,6 +3,10 @@ import { isSameSecret } from '../core/same-secret.js'
 
 const TOKEN_HEADER = 'x-voxmux-token'
 
+const OTHER_HOST =
+  'This host name is not served here. The dashboard also serves the names in `dashboard.hosts` of the configuration, ' +
+  'each with the port that the browser shows.'
+
 interface RequestHead {
   readonly method: string
   readonly headers: IncomingHttpHeaders
@@ -30,7 +34,7 @@ interface Refusal {
  */
 export function refusalOf({ method, headers }: RequestHead, { hosts, token }: GuardOptions): Refusal | null {
   const host = headers.host?.toLowerCase()
-  if (host === undefined || !hosts.has(host)) return { status: 421, message: 'This host name is not served here.' }
+  if (host === undefined || !hosts.has(host)) return { status: 421, message: OTHER_HOST }
   switch (method) {
     case 'GET':
     case 'HEAD':
