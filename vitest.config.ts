@@ -18,12 +18,14 @@ const ALONE = [
 
 /** Folders whose tests leave nothing behind in their process, so that the next file there need not load the modules again. */
 const SHARED = [
+  'bench',
   'cli',
   'client',
   'config',
   'conformance',
   'contract',
   'core',
+  'credentials',
   'docs',
   'e2e',
   'extensions',
@@ -36,6 +38,7 @@ const SHARED = [
   'plugins',
   'precheck',
   'service',
+  'ui',
   'voice',
 ].map((folder) => `test/${folder}/**/!(${ALONE.join('|')}).test.ts`)
 
