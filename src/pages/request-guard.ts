@@ -4,8 +4,8 @@ import { isSameSecret } from '../core/same-secret.js'
 const TOKEN_HEADER = 'x-voxmux-token'
 
 const OTHER_HOST =
-  'This host name is not served here. The dashboard also serves the names in `dashboard.hosts` of the configuration, ' +
-  'each with the port that the browser shows.'
+  'This host name is not served here. Open the address that voxmux printed. A dashboard also serves the names in ' +
+  '`dashboard.hosts` of the configuration, each with the port that the browser shows.'
 
 interface RequestHead {
   readonly method: string
