@@ -11,6 +11,11 @@ export interface PacketRange {
   readonly to: number
 }
 
+/** Packets for a place in the file. */
+export interface PlacedRange extends PacketRange {
+  readonly place: number
+}
+
 /** The packets of a donor by place in the file. Together all ranges are all packets from the first on, in order. */
 export class DealtPackets {
   /** First packet of each place, and the end of the last. */
@@ -27,7 +32,7 @@ export class DealtPackets {
   }
 
   /** Each place that has packets. */
-  *filled(): Generator<PacketRange & { readonly place: number }> {
+  *filled(): Generator<PlacedRange> {
     for (let place = 0; place + 1 < this.#bounds.length; place++) {
       const range = this.at(place)
       if (range.to > range.from) yield { place, ...range }

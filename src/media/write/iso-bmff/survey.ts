@@ -53,8 +53,8 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
   }
   if ((track.dataPlaces[entry.dataReference - 1] ?? 'here') !== 'here')
     return 'the packets of the track lie in another file'
-  if (runs.inFragments > 0 && runs.inIndex > 0) {
-    return 'the packets of the track lie partly in fragments'
+  if (runs.inFragments > 0 && runs.inIndex > 0 && track.edits.length > 0) {
+    return 'the packets of the track lie partly in fragments, which its edit list does not count'
   }
   return unfitTables(track.stbl) ?? unfitEdits(track.edits, track.timeScale, file.movie.timeScale)
 }

@@ -4,7 +4,7 @@ import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
 import type { NewTrack } from './new-track.js'
 import type { Replacements } from './sheet.js'
-import { isStaleGroup, PACKET_FACTS } from './track-facts.js'
+import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
 
 /** Flags of a sync sample. */
 const SYNC_SAMPLE = 0x0200_0000
@@ -83,17 +83,6 @@ function makeRun({ donor, tickOf }: NewTrack, deal: PacketRange): Buffer {
     fields.writeUInt32BE(donor.packets.offsetOf(packet + 1) - donor.packets.offsetOf(packet), at + 4)
   }
   return makeFullBox('trun', 0, TRUN.dataOffset | TRUN.duration | TRUN.sizeBytes, fields)
-}
-
-/** One group for all packets, the first of the old ones. */
-function makeGroup(sbgp: Box, packets: number): readonly Buffer[] {
-  const body = bodyOf(sbgp)
-  const rowsAt = body[0] === 1 ? 16 : 12
-  if (body.length < rowsAt + 8 || packets === 0) return []
-  const fields = Buffer.from(body.subarray(4, rowsAt + 8))
-  fields.writeUInt32BE(1, rowsAt - 8)
-  fields.writeUInt32BE(packets, rowsAt - 4)
-  return [makeFullBox('sbgp', body[0] === 1 ? 1 : 0, 0, fields)]
 }
 
 function sizeOf({ from, to }: PacketRange): number {

@@ -9,14 +9,14 @@ import {
   makeEdits,
   makeSizes,
 } from '../../../probe/movie/make-tables.js'
-import { type DurationRun, runsOf } from '../../../probe/movie/sample-table.js'
+import { type DurationRun, runsOf, type SampleSizes } from '../../../probe/movie/sample-table.js'
 import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
 import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
 import { durationOf, isFragmented } from '../read/voice-runs.js'
 import type { NewTrack } from './new-track.js'
 import type { Replacements } from './sheet.js'
-import { isStaleGroup, PACKET_FACTS } from './track-facts.js'
+import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
 
 /**
  * Makes the boxes of a track that describe its packets.
@@ -38,9 +38,9 @@ export function replaceTables(track: NewTrack, movie: Movie, isWide: boolean, in
   const inserted = !edts && edits ? [makeEditBox(edits)] : []
   if (tkhd && !inFragments) into.set(tkhd, [...trackHeader(track, tkhd, movie), ...inserted])
   else if (tkhd?.bytes && inserted.length > 0) into.set(tkhd, [tkhd.bytes, ...inserted])
-  if (inFragments) return null
+  if (old.runs.inIndex === 0) return null
   const mdhd = childAt(box, 'mdia', 'mdhd')
-  if (mdhd) into.set(mdhd, [withClock(mdhd, track.tickOf(track.donor.packets.count), track.timeScale)])
+  if (mdhd && !inFragments) into.set(mdhd, [withClock(mdhd, track.tickOf(track.donor.packets.count), track.timeScale)])
   return replaceSampleTables(track, isWide, into)
 }
 
@@ -54,8 +54,8 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
 }
 
 /** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
-function replacePlaces({ old, donor, deals }: NewTrack, isWide: boolean, into: Replacements): Buffer {
-  const offsets = makeChunkOffsets([...deals.filled()].length, isWide)
+function replacePlaces({ old, donor, chunks }: NewTrack, isWide: boolean, into: Replacements): Buffer {
+  const offsets = makeChunkOffsets(chunks.length, isWide)
   for (const child of old.track.stbl?.children ?? []) {
     if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
     if (child.type === 'stco' || child.type === 'co64') into.set(child, [offsets])
@@ -64,8 +64,10 @@ function replacePlaces({ old, donor, deals }: NewTrack, isWide: boolean, into: R
 }
 
 function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacements): Buffer {
-  const { old, donor, deals } = track
-  const packetsOfChunks = Array.from(deals.filled(), ({ from, to }) => to - from)
+  const { old, donor, indexed } = track
+  const packetsOfChunks = track.chunks.map(({ from, to }) => to - from)
+  const count = indexed.to - indexed.from
+  const inFragments = isFragmented(old)
   const offsets = makeChunkOffsets(packetsOfChunks.length, isWide)
   const hadGroups = childrenOf(old.track.stbl, 'sbgp').some(isStaleGroup)
   const isNewCodec = old.track.entries[0]?.format !== donor.entry.format
@@ -76,22 +78,24 @@ function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacement
         break
       case 'stsz':
       case 'stz2':
-        into.set(child, [makeSizes(donor.packets.sizes)])
+        into.set(child, [makeSizes(sizesOf(track))])
         break
       case 'stsc':
         into.set(child, [makeChunkLayout(packetsOfChunks)])
         break
       case 'stco':
       case 'co64':
-        into.set(child, [offsets, ...(hadGroups || isNewCodec ? donor.rollGroups : [])])
+        into.set(child, [offsets, ...(!inFragments && (hadGroups || isNewCodec) ? donor.rollGroups : [])])
         break
       case 'sgpd':
       case 'sbgp':
-        if (isStaleGroup(child)) into.set(child, [])
+        // The groups of the donor count its packets in fragments, too.
+        if (isStaleGroup(child) && !inFragments) into.set(child, [])
+        else if (isStaleGroup(child) && child.type === 'sbgp') into.set(child, makeGroup(child, count))
         break
       case 'sdtp':
       case 'stdp':
-        into.set(child, repeatedFact(child, donor.packets.count))
+        into.set(child, repeatedFact(child, count))
         break
       default:
         if (PACKET_FACTS.has(child.type)) into.set(child, [])
@@ -102,17 +106,24 @@ function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacement
 
 /** Neighbouring packets of equal duration. */
 function durationsOf(track: NewTrack): readonly DurationRun[] {
-  const { tickOf } = track
-  const { packets } = track.donor
-  if (packets.sizes.kind === 'uniform' && packets.count > 0) {
-    const ticks = (tickOf(packets.count) - tickOf(0)) / packets.count
-    if (Number.isInteger(ticks)) return [{ count: packets.count, ticks }]
+  const { tickOf, indexed } = track
+  const count = indexed.to - indexed.from
+  if (track.donor.packets.sizes.kind === 'uniform' && count > 0) {
+    const ticks = (tickOf(indexed.to) - tickOf(indexed.from)) / count
+    if (Number.isInteger(ticks)) return [{ count, ticks }]
   }
   return runsOf(ticksOfPackets(track))
 }
 
-function* ticksOfPackets({ donor, tickOf }: NewTrack): Generator<number> {
-  for (let packet = 0; packet < donor.packets.count; packet++) yield tickOf(packet + 1) - tickOf(packet)
+function* ticksOfPackets({ indexed, tickOf }: NewTrack): Generator<number> {
+  for (let packet = indexed.from; packet < indexed.to; packet++) yield tickOf(packet + 1) - tickOf(packet)
+}
+
+/** Sizes of the packets that the index lists. */
+function sizesOf({ donor, indexed: { from, to } }: NewTrack): SampleSizes {
+  const { sizes } = donor.packets
+  if (sizes.kind === 'uniform') return { ...sizes, count: to - from }
+  return { kind: 'each', bytes: sizes.bytes.subarray(from, to) }
 }
 
 function makeDescription({ donor }: NewTrack, entry: SampleEntry): Buffer {

@@ -1,5 +1,5 @@
 import { type Edit, NORMAL_RATE } from '../../../probe/movie/edits.js'
-import { type DealtPackets, dealPackets } from '../../deal-packets.js'
+import { type DealtPackets, dealPackets, type PacketRange, type PlacedRange } from '../../deal-packets.js'
 import type { DonorTrack } from '../read/donor-track.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
 
@@ -13,6 +13,10 @@ export interface NewTrack {
   readonly tickOf: (packet: number) => number
   /** New packets by place among the old runs. */
   readonly deals: DealtPackets
+  /** Ranges of packets for the chunks of the index, by place. */
+  readonly chunks: readonly PlacedRange[]
+  /** The packets that the index lists, out of all. */
+  readonly indexed: PacketRange
   /** New edits of the track; null if it needs none. */
   readonly edits: readonly Edit[] | null
   /** Ticks of the new track by which its media time is later than that of the old one. */
@@ -37,12 +41,15 @@ export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: numbe
   const first = inFragments ? donor.packets.firstFrom(startTicks[0] ?? 0) : 0
   const tickFrom = (packet: number) => origin + scale(donor.packets.tickOf(packet))
   // ffmpeg begins at the first packet of fragments, even before the edit list. One that is not heard begins as early.
-  const isHidden = inFragments && tickFrom(first + 1) <= shownTick
+  const isHidden = inFragments && (old.runs.inIndex > 0 || tickFrom(first + 1) <= shownTick)
   const startTick = Math.min(tickFrom(first), isHidden ? old.runs.firstTick : Number.POSITIVE_INFINITY)
   const tickOf = (packet: number) => (packet === first ? startTick : tickFrom(packet))
+  const deals = dealPackets(donor.packets, startTicks, first)
+  const { inIndex } = old.runs
   return {
-    ...{ old, donor, timeScale, tickOf, shiftTicks },
-    deals: dealPackets(donor.packets, startTicks, first),
+    ...{ old, donor, timeScale, tickOf, shiftTicks, deals },
+    chunks: [...deals.filled()].filter(({ place }) => place < inIndex),
+    indexed: inIndex === 0 ? { from: 0, to: 0 } : { from: deals.at(0).from, to: deals.at(inIndex - 1).to },
     edits: donor.isSplice
       ? null
       : movedEdits(old, {

@@ -1,4 +1,4 @@
-import { type Box, bodyOf } from '../../../probe/movie/box.js'
+import { type Box, bodyOf, makeFullBox } from '../../../probe/movie/box.js'
 
 /** Boxes of `stbl` and `traf` with a row for each old packet. */
 export const PACKET_FACTS: ReadonlySet<string> = new Set([
@@ -16,4 +16,15 @@ export function isStaleGroup(box: Box): boolean {
 /** Grouping type of `sgpd` and `sbgp`. */
 function groupingOf(box: Box): string {
   return bodyOf(box).toString('latin1', 4, 8)
+}
+
+/** One group for all packets, the first of the old ones. */
+export function makeGroup(sbgp: Box, packets: number): readonly Buffer[] {
+  const body = bodyOf(sbgp)
+  const rowsAt = body[0] === 1 ? 16 : 12
+  if (body.length < rowsAt + 8 || packets === 0) return []
+  const fields = Buffer.from(body.subarray(4, rowsAt + 8))
+  fields.writeUInt32BE(1, rowsAt - 8)
+  fields.writeUInt32BE(packets, rowsAt - 4)
+  return [makeFullBox('sbgp', body[0] === 1 ? 1 : 0, 0, fields)]
 }
