@@ -52,6 +52,7 @@ describe('PCM in place', () => {
     ['mov', 'pcm_s24be', 'mdat'],
     ['mxf', 'pcm_s16le', 'essence'],
     ['mkv', 'pcm_f32le', 'Segment/Cluster'],
+    ['au', 'pcm_s16be', 'AU/data'],
   ]
   const further: readonly Form[] = [
     ['w64', 'pcm_s24le', 'W64/data'],

@@ -86,6 +86,22 @@ it('writes an AIFF that SoX wrote into a pipe where its samples are', async () =
   expect(after.subarray(0, samplesAt)).toEqual(bytes.subarray(0, samplesAt))
 })
 
+it.each([
+  ['pipe', 0xffff_ffff, 'pcm-in-place', []],
+  ['behind', 400, 'remux', ['AU/annotation', 'trailing bytes']],
+])('names each part of an AU file (%s)', async (name, dataSize, writer, lost) => {
+  const path = folder.file(`${name}.au`)
+  const head = Buffer.alloc(40, 'annotation text\0')
+  head.write('.snd')
+  for (const [place, value] of [40, dataSize, 3, 48_000, 2].entries()) head.writeUInt32BE(value, 4 + 4 * place)
+  await writeFile(path, Buffer.concat([head, Buffer.from(samples).swap16()]))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(plan.writing.kind === 'bytes' ? plan.writing.writer : plan.writing.kind).toBe(writer)
+  expect(plan.losses.map(({ what }) => what)).toEqual(lost)
+  for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples ?? 0).toBe(0)
+  if (writer !== 'remux') expect((await readFile(part)).subarray(0, 40)).toEqual(head)
+})
+
 const TAG = Buffer.from('ID3\x03\0\0\0\0\0\x15TIT2\0\0\0\x0b\0\0\0Some title', 'latin1')
 
 it.each([

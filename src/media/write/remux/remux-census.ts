@@ -28,6 +28,7 @@ const CARRIED: readonly RegExp[] = [
   /^W64(\/(fmt|fact|data))?$/,
   /^FORM\/AIF[FC](\/(COMM|FVER|SSND|NAME|AUTH|\(c\)|ANNO|ID3))?$/,
   /^caff(\/(desc|data|pakt|kuki|chan|info|free))?$/,
+  /^AU(\/data)?$/,
   // MXF: essence, its index, its system items, and the sets that every file has
   /^(partition|fill|index|random index|primer|essence\/\w+|set\/060e2b3402..01010d010301[01]4\w+|set\/060e2b340253..010d0101010101\w+)$/,
   // Matroska
@@ -61,7 +62,7 @@ const PROGRAM_STREAM = 'mpg'
 
 /** Containers whose structures voxmux lists. */
 const LISTED: ReadonlySet<string> = new Set([
-  ...['mp4', 'mov', 'm4a', 'm4v', '3gp', '3g2', 'mxf', 'mkv', 'webm', 'avi', 'wav', 'w64', 'aiff', 'caf'],
+  ...['mp4', 'mov', 'm4a', 'm4v', '3gp', '3g2', 'mxf', 'mkv', 'webm', 'avi', 'wav', 'w64', 'aiff', 'caf', 'au'],
   ...['ts', 'm2ts', 'wmv', 'wma', 'flv', PROGRAM_STREAM],
 ])
 

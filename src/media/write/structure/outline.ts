@@ -3,6 +3,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { nameOfId } from '../../probe/matroska/ids.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
+import { auParts } from './au-parts.js'
 import { type ChunkFile, chunkFile, chunkStructures } from './chunks.js'
 import { isoBoxes } from './iso-boxes.js'
 import { klvs } from './klv.js'
@@ -35,6 +36,8 @@ export async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Out
       return plain(await isoBoxes(file, media.sizeBytes))
     case 'mxf':
       return plain(await klvs(file, media.sizeBytes))
+    case 'au':
+      return plain(await auParts(file, media.sizeBytes))
     case 'mkv':
     case 'webm':
       return matroskaOutline(media)
