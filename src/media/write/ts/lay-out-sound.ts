@@ -1,4 +1,5 @@
 import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
+import type { Edit } from '../edits.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { MOST_PAYLOAD_BYTES, packetHead, roomBeside } from './packet-bytes.js'
 import type { Sound } from './sound-packets.js'
@@ -6,13 +7,6 @@ import { ownRoom, roomOf } from './spare-packets.js'
 import { UNCOUNTED_BYTES } from './transport-packet.js'
 import { UnitQueue } from './unit-queue.js'
 import { type MadeFrames, type UnitShare, unitShares } from './unit-shares.js'
-
-/** A range of the input that other bytes replace. */
-export interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly pieces: readonly BytePiece[]
-}
 
 /** A track with new frames. */
 export interface NewSound {

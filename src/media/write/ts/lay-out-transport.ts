@@ -1,7 +1,8 @@
 import { JobFailedError } from '../../../core/errors.js'
-import { type BytePiece, type BytePlan, inputPiece, joinRanges } from '../byte-plan.js'
+import type { BytePlan } from '../byte-plan.js'
+import { withEdits } from '../edits.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
-import { type Edit, type NewSound, soundEdits } from './lay-out-sound.js'
+import { type NewSound, soundEdits } from './lay-out-sound.js'
 import { fitsPadding } from './spare-packets.js'
 import type { TransportFile } from './transport-file.js'
 import { haveSameSizes, unitShares } from './unit-shares.js'
@@ -21,16 +22,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]
     startOf: (number: number) => grid.first + number * grid.size,
     late: isElastic ? null : file.end,
   }
-  function* pieces(): Generator<BytePiece> {
-    let at = 0
-    for (const { start, end, pieces: made } of inFileOrder(sounds.map((sound) => soundEdits(sound, places)))) {
-      yield inputPiece(at, start)
-      yield* made
-      at = end
-    }
-    yield inputPiece(at, sizeBytes)
-  }
-  return { pieces: { [Symbol.iterator]: () => joinRanges(pieces()) } }
+  return withEdits(sizeBytes, () => sounds.map((sound) => soundEdits(sound, places)))
 }
 
 /** False if packets that belong to their places would have to carry other numbers of bytes. @param isAlone no other track needs the padding */
@@ -40,24 +32,4 @@ function fits({ isElastic, grid }: TransportFile, { sound, made }: NewSound, isA
   const shareOf = unitShares(sound, made)
   const bytesOf = (unit: number) => sound.units.headBytes(unit) + shareOf(unit).to - shareOf(unit).from
   return isElastic || (isAlone && fitsPadding(sound, bytesOf))
-}
-
-/** Merges the changes of several tracks. */
-function* inFileOrder(tracks: readonly Generator<Edit>[]): Generator<Edit> {
-  const next = tracks.map((track) => ({ track, edit: nextOf(track) }))
-  for (;;) {
-    const [first] = next.filter(({ edit }) => edit).sort((one, other) => startOf(one.edit) - startOf(other.edit))
-    if (!first?.edit) return
-    yield first.edit
-    first.edit = nextOf(first.track)
-  }
-}
-
-function nextOf(track: Generator<Edit>): Edit | undefined {
-  const { value, done } = track.next()
-  return done ? undefined : value
-}
-
-function startOf(edit: Edit | undefined): number {
-  return edit?.start ?? Number.POSITIVE_INFINITY
 }

@@ -5,6 +5,7 @@ import type { FrameKind } from './frame-kinds.js'
 import { FrameSplitter, type SoundFrames } from './frame-splitter.js'
 import { SpareCollector, type SparePackets } from './spare-collector.js'
 import { readSoundPacket, readUnitHead, UNCOUNTED_BYTES } from './transport-packet.js'
+import { UnitClock } from './unit-clock.js'
 
 /** The packets of a sound from its first unit on, in columns: a day of film has millions. */
 export interface SoundPackets {
@@ -37,17 +38,21 @@ export interface SoundKind {
   readonly channels: number
 }
 
+/** Frames in units that state times. */
+export interface TimedFrames {
+  readonly units: Pick<SoundUnits, 'count' | 'startOf' | 'ticks'>
+  readonly frames: SoundFrames
+}
+
 /** A sound in a transport stream. */
-export interface Sound {
+export interface Sound extends TimedFrames {
   readonly packets: SoundPackets
   readonly units: SoundUnits
-  readonly frames: SoundFrames
   readonly spares: SparePackets
   /** True if some packets cannot carry another number of bytes. */
   readonly isRigid: boolean
 }
 
-const WRAP_TICKS = 2 ** 33
 const COUNTERS = 16
 const PRIORITY = 0x10
 
@@ -55,6 +60,7 @@ const PRIORITY = 0x10
 export class SoundReader {
   readonly #splitter: FrameSplitter
   readonly #spares: SpareCollector
+  readonly #clock = new UnitClock()
   readonly #numbers = Column.integers()
   /** Four numbers below 256 for each packet: payload, kept bytes, counter with priority. */
   readonly #heads = Column.integers()
@@ -69,8 +75,6 @@ export class SoundReader {
   #isRigid = false
   /** Bytes of sound that the last unit states; null if it states none. */
   #stated: number | null = null
-  #lastTicks = Number.NaN
-  #wrapped = 0
 
   constructor({ frames, channels }: SoundKind) {
     this.#splitter = new FrameSplitter(frames)
@@ -152,17 +156,8 @@ export class SoundReader {
     packets.push(this.#numbers.count - 1)
     starts.push(this.#soundBytes)
     heads.push(headBytes * 2 + (statedBytes > 0 ? 1 : 0))
-    times.push(this.#unwrapped(ticks))
+    times.push(this.#clock.follow(ticks))
     return headBytes
-  }
-
-  #unwrapped(ticks: number): number {
-    if (Number.isNaN(ticks)) return ticks
-    const moved = ticks + this.#wrapped - this.#lastTicks
-    if (moved < -WRAP_TICKS / 2) this.#wrapped += WRAP_TICKS
-    if (moved > WRAP_TICKS / 2) this.#wrapped -= WRAP_TICKS
-    this.#lastTicks = ticks + this.#wrapped
-    return this.#lastTicks
   }
 }
 

@@ -90,7 +90,8 @@ function unknownUnit(): MalformedFile {
   return new MalformedFile('the track has units in a form that voxmux does not know')
 }
 
-function ticksAt(payload: Buffer, at: number): number {
+/** Reads a time of a unit (2.4.3.6), in ticks of 90 kHz. */
+export function ticksAt(payload: Buffer, at: number): number {
   const [high, middle, low] = [payload[at] as number, payload.readUInt16BE(at + 1), payload.readUInt16BE(at + 3)]
   return ((high >> 1) & 7) * 2 ** 30 + (middle >> 1) * 2 ** 15 + (low >> 1)
 }

@@ -1,20 +1,14 @@
-import { open } from 'node:fs/promises'
-import { throwIfAborted } from '../../../core/abort.js'
-import { readAt } from '../../../core/read-at.js'
-import { MalformedFile } from '../../probe/malformed-file.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
 import { FRAME_KINDS } from './frame-kinds.js'
-import { FrameSplitter } from './frame-splitter.js'
 import { layOutTransport } from './lay-out-transport.js'
+import { readDonorFrames } from './read-donor-frames.js'
 import type { Sound, SoundKind } from './sound-packets.js'
 import { spliceableSound } from './splice-sound.js'
 import { readTransport, type TransportFile } from './transport-file.js'
 import { unfitSound } from './unfit-sound.js'
 import type { MadeFrames } from './unit-shares.js'
-
-const DONOR_BYTES_AT_ONCE = 1024 ** 2
 
 /** Writes new sound into a transport stream: packets of other PIDs stay, and so do their places and clocks. */
 export const transportSound: Writer<TransportFile, MadeFrames> = {
@@ -30,7 +24,7 @@ export const transportSound: Writer<TransportFile, MadeFrames> = {
     return readTransport(media.path, media.sizeBytes, kinds, signal)
   },
   survey,
-  readDonor,
+  readDonor: readDonorFrames,
   splice: async (file, wanted, place) => {
     const track = wanted.tracks[place] as WantedTrack
     return spliceableSound(file, soundOf(file, track), wanted, track)
@@ -80,21 +74,4 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
     })
   }
   return { kind: 'takes', census: censusOfTransport(file, media, new Set(tracks.map(pidOf))), donors }
-}
-
-async function readDonor(path: string, { input }: WantedTrack, signal: AbortSignal | undefined): Promise<MadeFrames> {
-  const kind = FRAME_KINDS[input.codec ?? '']
-  if (!kind) throw new MalformedFile('its frames are unknown')
-  await using file = await open(path, 'r')
-  const splitter = new FrameSplitter(kind)
-  for (let at = 0; ; ) {
-    throwIfAborted(signal)
-    const bytes = await readAt(file, at, DONOR_BYTES_AT_ONCE)
-    if (bytes.length === 0) break
-    splitter.take(bytes)
-    at += bytes.length
-  }
-  const { count, startOf, hasRest } = splitter.finish()
-  if (hasRest || startOf(0) !== 0) throw new MalformedFile('it holds other bytes than frames')
-  return { count, startOf }
 }

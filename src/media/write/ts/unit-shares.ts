@@ -1,5 +1,5 @@
 import { firstAtLeast } from '../first-at-least.js'
-import type { Sound } from './sound-packets.js'
+import type { Sound, TimedFrames } from './sound-packets.js'
 
 /** Frames of a side file that hold nothing else. */
 export interface MadeFrames {
@@ -18,7 +18,7 @@ export interface UnitShare {
 }
 
 /** The first frame that begins in a unit or behind it; for the number of units, the number of frames. */
-export function firstFrameOf({ units, frames }: Sound, unit: number): number {
+export function firstFrameOf({ units, frames }: TimedFrames, unit: number): number {
   return firstAtLeast(frames.count, frames.startOf, units.startOf(unit))
 }
 
@@ -57,7 +57,7 @@ function shareStart(sound: Sound, made: MadeFrames, unit: number): number {
 }
 
 /** True if new frames have the sizes of the old ones, as far as they reach. */
-export function haveSameSizes({ frames }: Sound, made: MadeFrames): boolean {
+export function haveSameSizes({ frames }: Pick<TimedFrames, 'frames'>, made: MadeFrames): boolean {
   const [first, start] = [frames.startOf(0), made.startOf(0)]
   for (let frame = 0; frame <= Math.min(frames.count, made.count); frame++) {
     if (frames.startOf(frame) - first !== made.startOf(frame) - start) return false

@@ -1,0 +1,42 @@
+import { type BytePiece, type BytePlan, inputPiece, joinRanges } from './byte-plan.js'
+
+/** A range of the input that other bytes replace. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly pieces: readonly BytePiece[]
+}
+
+/** The input with changes that do not overlap. @param tracksOf each in file order; called for each reading of the plan */
+export function withEdits(sizeBytes: number, tracksOf: () => readonly Generator<Edit>[]): BytePlan {
+  function* pieces(): Generator<BytePiece> {
+    let at = 0
+    for (const { start, end, pieces: made } of inFileOrder(tracksOf())) {
+      yield inputPiece(at, start)
+      yield* made
+      at = end
+    }
+    yield inputPiece(at, sizeBytes)
+  }
+  return { pieces: { [Symbol.iterator]: () => joinRanges(pieces()) } }
+}
+
+/** Merges the changes of several tracks. */
+function* inFileOrder(tracks: readonly Generator<Edit>[]): Generator<Edit> {
+  const next = tracks.map((track) => ({ track, edit: nextOf(track) }))
+  for (;;) {
+    const [first] = next.filter(({ edit }) => edit).sort((one, other) => startOf(one.edit) - startOf(other.edit))
+    if (!first?.edit) return
+    yield first.edit
+    first.edit = nextOf(first.track)
+  }
+}
+
+function nextOf(track: Generator<Edit>): Edit | undefined {
+  const { value, done } = track.next()
+  return done ? undefined : value
+}
+
+function startOf(edit: Edit | undefined): number {
+  return edit?.start ?? Number.POSITIVE_INFINITY
+}

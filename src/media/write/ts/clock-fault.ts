@@ -1,0 +1,36 @@
+import type { MediaInfo } from '../../media-info.js'
+import type { WantedTrack } from '../writer.js'
+import type { TimedFrames } from './sound-packets.js'
+import { firstFrameOf } from './unit-shares.js'
+
+const TICKS_A_SEC = 90_000
+/** After so many seconds, a clock of 33 bits begins again. */
+const WRAP_SEC = 2 ** 33 / TICKS_A_SEC
+/** ffmpeg rounds times to a tick. */
+const SAME_START_SEC = 0.0005
+/** Gaps up to this length are rounding. Longer ones become silence, for which the track has no packets. */
+const MOST_OFF_TICKS = 108
+
+/** The reason why new frames would not lie at their times; undefined if they do. */
+export function clockFault(
+  sound: TimedFrames,
+  { input }: WantedTrack,
+  media: MediaInfo,
+  samples: number,
+): string | undefined {
+  const { units } = sound
+  if (input.followsDrift) return 'the clock of the track moves away from its samples'
+  const frameTicks = (samples * TICKS_A_SEC) / input.sampleRate
+  let start: number | undefined
+  for (let unit = 0; unit < units.count; unit++) {
+    const ticks = units.ticks(unit)
+    if (Number.isNaN(ticks)) continue
+    const before = firstFrameOf(sound, unit) * frameTicks
+    start ??= ticks - before
+    if (Math.abs(ticks - start - before) > MOST_OFF_TICKS) return 'the clock of the track has gaps'
+  }
+  if (start === undefined) return 'the track states no times'
+  const apart = Math.abs(start / TICKS_A_SEC - (input.startSec ?? media.startSec)) % WRAP_SEC
+  if (Math.min(apart, WRAP_SEC - apart) > SAME_START_SEC) return 'ffmpeg reads another start of the track'
+  return undefined
+}
