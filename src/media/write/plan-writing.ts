@@ -22,6 +22,7 @@ import { leadInNotes } from './lead-in-notes.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { donorFault } from './prove-donor.js'
+import { programSound } from './ps/program.js'
 import { tagLosses } from './remux/changed-tags.js'
 import { earlyLeadInSec } from './remux/first-sound.js'
 import { newStreams } from './remux/mux-command.js'
@@ -66,6 +67,7 @@ const WRITERS: readonly PlanWithWriter[] = [
   planWith(matroska),
   planWith(aviSound),
   planWith(transportSound),
+  planWith(programSound),
   planWith(soundChunks),
   planWith(elementaryFrames),
   planWith(flacFrames),

@@ -12,6 +12,7 @@ export const WRITER_NAMES = [
   'matroska',
   'avi',
   'transport',
+  'program',
   'chunks',
   'frames',
   'remux',

@@ -48,10 +48,11 @@ const EXTENSION_FIELDS = [
 ] as const
 
 /** A packet, header or pack header; without a code, bytes between them. */
-interface Part {
+export interface ProgramPart {
   readonly code: number | null
   readonly start: number
   readonly length: number
+  /** Its first bytes: the whole header, and the first byte behind it. */
   readonly head: Buffer
 }
 
@@ -75,8 +76,8 @@ export async function programPackets(
     if (!found.has(path)) found.set(path, { path, start, length })
   }
   const packs: number[] = []
-  for await (const part of partsOf(file, sizeBytes, signal)) {
-    note(pathOf(part, ids), part)
+  for await (const part of programParts(file, sizeBytes, signal)) {
+    note(programPath(part, ids), part)
     for (const field of headerFields(part)) note(`header of packets/${field}`, part)
     if (part.code === PACK && packs.length <= EQUAL_PACKS) packs.push(part.start)
   }
@@ -87,7 +88,12 @@ export async function programPackets(
   return [...found.values()]
 }
 
-async function* partsOf(file: FileHandle, sizeBytes: number, signal?: AbortSignal): AsyncGenerator<Part> {
+/** Walks a program stream: its packets, and the bytes between them as parts without a code. */
+export async function* programParts(
+  file: FileHandle,
+  sizeBytes: number,
+  signal?: AbortSignal,
+): AsyncGenerator<ProgramPart> {
   let window: Buffer = Buffer.alloc(0)
   let from = 0
   for (let at = 0; at < sizeBytes; ) {
@@ -126,7 +132,8 @@ function isMpeg1Pack(head: Buffer): boolean {
   return (head[4] ?? 0) >> 4 === 2
 }
 
-function pathOf({ code, length, head }: Part, ids: ReadonlySet<number>): string {
+/** Names the kind of a part. @param ids numbers that ffprobe gives the streams */
+export function programPath({ code, length, head }: ProgramPart, ids: ReadonlySet<number>): string {
   if (code === null) return head.some((byte) => byte !== 0) ? 'bytes between packets' : 'zeros between packets'
   if (code === PACK && isMpeg1Pack(head)) return 'packs of MPEG-1'
   const id = 0x100 + code
@@ -143,21 +150,35 @@ function pathOf({ code, length, head }: Part, ids: ReadonlySet<number>): string 
 }
 
 /** The place of the first byte behind the header. */
-function payloadAt(head: Buffer): number {
+export function payloadAt(head: Buffer): number {
   if (isMpeg2Header(head)) return 9 + (head[8] ?? 0)
-  let at = 6
-  while (head[at] === 0xff) at++
-  if ((head[at] ?? 0) >> 6 === 1) at += 2
-  const times = (head[at] ?? 0) >> 4
-  return at + ([1, 1, 5, 10][times] ?? 1)
+  const at = oldTimesAt(head)
+  return at + (TIME_BYTES[(head[at] ?? 0) >> 4] ?? 1)
 }
 
-function isMpeg2Header(head: Buffer): boolean {
+/** The place of the time in the header of a packet; undefined if it states none. */
+export function timesAt(head: Buffer): number | undefined {
+  if (isMpeg2Header(head)) return (head[7] ?? 0) >> 7 === 1 ? 9 : undefined
+  const at = oldTimesAt(head)
+  return (TIME_BYTES[(head[at] ?? 0) >> 4] ?? 1) > 1 ? at : undefined
+}
+
+/** Bytes of the times in a header of MPEG-1, by the first four bits. */
+const TIME_BYTES = [1, 1, 5, 10]
+
+/** The place behind the filler and the size of the buffer in a header of MPEG-1. */
+function oldTimesAt(head: Buffer): number {
+  let at = 6
+  while (head[at] === 0xff) at++
+  return (head[at] ?? 0) >> 6 === 1 ? at + 2 : at
+}
+
+export function isMpeg2Header(head: Buffer): boolean {
   return (head[6] ?? 0) >> 6 === 2
 }
 
 /** Fields that state more than the times and the buffer of a stream. */
-function headerFields({ code, head }: Part): readonly string[] {
+function headerFields({ code, head }: ProgramPart): readonly string[] {
   if (code === null || NAMES.has(code) || !isMpeg2Header(head)) return []
   const flags = head[7] ?? 0
   const stated = FIELDS.filter(([flag]) => flags & flag)
