@@ -22,7 +22,8 @@ export const HEAD_BYTES = 8
 /** Bytes that are read at once: all frames of a file are looked at. */
 export const WINDOW_BYTES = 1024 * 1024
 const KBIT_V1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
-const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0]
+/** Bit rates of MPEG-1 layer II by their number in the header of a frame. */
+export const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0]
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000, 0]
 

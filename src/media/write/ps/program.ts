@@ -1,13 +1,17 @@
+import { open } from 'node:fs/promises'
 import { JobFailedError } from '../../../core/errors.js'
+import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
-import type { BytePiece } from '../byte-plan.js'
+import { type BytePiece, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import { type Edit, withEdits } from '../edits.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { programStream } from '../structure/program-packets.js'
 import { clockFault } from '../ts/clock-fault.js'
-import { constantBytes, FRAME_KINDS, type FrameKind } from '../ts/frame-kinds.js'
+import { constantBytes, FRAME_HEAD_BYTES, FRAME_KINDS, type FrameKind } from '../ts/frame-kinds.js'
+import type { SoundFrames } from '../ts/frame-splitter.js'
 import { readDonorFrames } from '../ts/read-donor-frames.js'
+import { takeBytes } from '../ts/unit-queue.js'
 import { haveSameSizes, type MadeFrames } from '../ts/unit-shares.js'
 import {
   declines,
@@ -18,11 +22,17 @@ import {
   type WantedTrack,
   type Writer,
 } from '../writer.js'
+import { filledUpFrames, filledUpRate } from './filled-up-frames.js'
 import { type ProgramFile, readProgram } from './program-file.js'
 import type { ProgramSound } from './program-sound.js'
 
+/** New frames, and the header of the first. */
+interface ProgramDonor extends MadeFrames {
+  readonly head: Buffer
+}
+
 /** Writes new frames into a program stream, in the places of old ones of the same size. Every other byte stays. */
-export const programSound: Writer<ProgramFile, MadeFrames> = {
+export const programSound: Writer<ProgramFile, ProgramDonor> = {
   name: 'program',
   parse: async (media, signal) => {
     if (media.formatName !== 'mpeg') return null
@@ -34,20 +44,52 @@ export const programSound: Writer<ProgramFile, MadeFrames> = {
     return readProgram(media, kinds, signal)
   },
   survey,
-  readDonor: readDonorFrames,
+  readDonor,
   layOut: ({ sizeBytes, sounds }, { tracks }, donors) => {
     const changed = tracks.map((track, donor) => {
       const sound = sounds.get(track.input.id ?? -1)
       const made = donors[donor]
       if (typeof sound !== 'object' || !made) throw new RangeError(`Track ${donor} has no sound.`)
-      if (haveSameSizes(sound, made)) return { sound, donor }
-      throw new JobFailedError(
-        'ERR_ENCODER_OUTPUT',
-        'The encoder wrote frames of another size than its bit rate gives.',
-      )
+      return { sound, frames: newFrames(sound, track, made, donor) }
     })
-    return withEdits(sizeBytes, () => changed.map(({ sound, donor }) => soundEdits(sound, donor)))
+    return withEdits(sizeBytes, () => changed.map(({ sound, frames }) => soundEdits(sound, frames())))
   },
+}
+
+async function readDonor(path: string, track: WantedTrack, signal: AbortSignal | undefined): Promise<ProgramDonor> {
+  await using file = await open(path, 'r')
+  return { ...(await readDonorFrames(path, track, signal)), head: await readAt(file, 0, FRAME_HEAD_BYTES) }
+}
+
+/** New frames with the sizes of the old ones. @throws {JobFailedError} ERR_ENCODER_OUTPUT */
+function newFrames(
+  { frames }: ProgramSound,
+  { input, encoding }: WantedTrack,
+  made: ProgramDonor,
+  donor: number,
+): () => Iterable<BytePiece> {
+  const isWhole = made.count >= wantedFrames(frames)
+  if (isWhole && haveSameSizes({ frames }, made)) {
+    return () => [{ kind: 'donor', donor, start: 0, length: made.startOf(made.count) }]
+  }
+  const { bitRate } = encoding
+  if (!isWhole || bitRate === null || !fitInto(frames, made)) {
+    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames of another size than its bit rate gives.')
+  }
+  return () => filledUpFrames(frames, made, { donor, bitRate, sampleRate: input.sampleRate, head: made.head })
+}
+
+function fitInto(frames: SoundFrames, { startOf }: MadeFrames): boolean {
+  for (let frame = 0; frame < frames.count; frame++) {
+    const room = frames.startOf(frame + 1) - frames.startOf(frame)
+    if (startOf(frame + 1) - startOf(frame) > room) return false
+  }
+  return true
+}
+
+/** The beginning of a frame that was cut off is replaced by that of a new one. */
+function wantedFrames({ count, hasRest }: SoundFrames): number {
+  return count + (hasRest ? 1 : 0)
 }
 
 function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
@@ -60,12 +102,13 @@ function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
     if (!kind || !donor) return declines(UNKNOWN_TRACK)
     const reason = unfitFrames(sound, kind, track, media)
     if (reason !== undefined) return declines(reason)
-    const { count, form, hasRest } = sound.frames
+    const { frames } = sound
+    const lesserRate = hasSameFrames(frames, kind, track) ? undefined : filledUpRate(frames, track)
     donors.push({
-      ...donor,
+      muxer: donor.muxer,
+      options: lesserRate === undefined ? donor.options : [...donor.options, '-b:a', String(lesserRate)],
       skipSamples: lateSamples(media, input),
-      // The beginning of a frame that was cut off is replaced by that of a new one.
-      sampleCount: (count + (hasRest ? 1 : 0)) * kind.samplesOf(form),
+      sampleCount: wantedFrames(frames) * kind.samplesOf(frames.form),
       leadIn: 'trimmed' as const,
     })
   }
@@ -78,10 +121,16 @@ function unfitFrames(sound: ProgramSound, kind: FrameKind, track: WantedTrack, m
   if (encoding.codec !== input.codec) return `its audio is ${input.codec}, and becomes ${encoding.codec}`
   if (channels !== input.channels) return 'the track gets another number of channels'
   if (media.streams.filter(({ id }) => id === input.id).length !== 1) return 'several streams have the same packets'
-  const samples = kind.samplesOf(sound.frames.form)
-  const made = constantBytes(encoding.codec, encoding.bitRate, input.sampleRate, samples)
-  if (made === undefined || made !== sound.frames.bytesOfAll) return 'new frames may have other sizes than the old ones'
-  return clockFault(sound, track, media, samples)
+  if (!hasSameFrames(sound.frames, kind, track) && filledUpRate(sound.frames, track) === undefined) {
+    return 'new frames may have other sizes than the old ones'
+  }
+  return clockFault(sound, track, media, kind.samplesOf(sound.frames.form))
+}
+
+/** True if all frames have one size, which is that of new frames. */
+function hasSameFrames(frames: SoundFrames, kind: FrameKind, { input, encoding }: WantedTrack): boolean {
+  const made = constantBytes(encoding.codec, encoding.bitRate, input.sampleRate, kind.samplesOf(frames.form))
+  return made !== undefined && made === frames.bytesOfAll
 }
 
 const NEW_SOUND = 'packets of the new sound'
@@ -104,14 +153,36 @@ function censusOfProgram({ sizeBytes, firsts }: ProgramFile, changed: ReadonlySe
 }
 
 /** New bytes behind the head of each packet. Those before the first whole frame stay. */
-function* soundEdits({ units, frames }: ProgramSound, donor: number): Generator<Edit> {
+function* soundEdits({ units, frames }: ProgramSound, made: Iterable<BytePiece>): Generator<Edit> {
   const first = frames.startOf(0)
+  const pieces = new PieceReader(made)
   for (let unit = 0; unit < units.count; unit++) {
     const [start, end] = [units.startOf(unit), units.startOf(unit + 1)]
     const lead = Math.min(end, Math.max(start, first)) - start
     const place = units.placeOf(unit) + lead
     const length = end - start - lead
-    const piece: BytePiece = { kind: 'donor', donor, start: start + lead - first, length }
-    if (length > 0) yield { start: place, end: place + length, pieces: [piece] }
+    if (length > 0) yield { start: place, end: place + length, pieces: pieces.take(length) }
+  }
+}
+
+/** Reads pieces that are made while they are read. */
+class PieceReader {
+  readonly #source: Iterator<BytePiece>
+  readonly #waiting: BytePiece[] = []
+  #bytes = 0
+
+  constructor(pieces: Iterable<BytePiece>) {
+    this.#source = pieces[Symbol.iterator]()
+  }
+
+  take(length: number): readonly BytePiece[] {
+    while (this.#bytes < length) {
+      const { value, done } = this.#source.next()
+      if (done) throw new RangeError('The new frames are too short.')
+      this.#waiting.push(value)
+      this.#bytes += pieceLength(value)
+    }
+    this.#bytes -= length
+    return takeBytes(this.#waiting, length)
   }
 }

@@ -42,7 +42,7 @@ export class UnitQueue {
 }
 
 /** Removes bytes from the start of some pieces. */
-function takeBytes(pieces: BytePiece[], length: number): readonly BytePiece[] {
+export function takeBytes(pieces: BytePiece[], length: number): readonly BytePiece[] {
   const taken: BytePiece[] = []
   for (let wanted = length; wanted > 0; ) {
     const piece = pieces.shift() as BytePiece

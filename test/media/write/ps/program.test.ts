@@ -1,11 +1,21 @@
+import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { ffmpeg, picture } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { changedPackets, packetsOf } from './read-program.js'
 
 const folder = folderOfTests()
+
+const run = promisify(execFile)
+
+/** Bytes of each frame of the sound. */
+async function packetSizes(path: string): Promise<readonly string[]> {
+  const { packets } = await ffprobeJson(path, '-select_streams', 'a', '-show_entries', 'packet=size')
+  return (packets as { readonly size: string }[]).map(({ size }) => size)
+}
 
 /** A sound that resembles itself at no other time. */
 const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))|0.3*sin(2*PI*t*(300+90*t)):s=48000:d=3']
@@ -20,6 +30,8 @@ it.each([
   ['MP2', 'mp2.vob', ['-c:a', 'mp2', '-b:a', '192k', '-f', 'vob'], 0x1c0],
   ['MP2 in packs of MPEG-1', 'mpeg1.mpg', ['-c:v', 'mpeg1video', '-c:a', 'mp2', '-f', 'mpeg'], 0x1c0],
   ['AC-3 of a DVD', 'dvd.vob', ['-c:a', 'ac3', '-b:a', '192k', '-f', 'dvd'], 0x80],
+  ['MP2 of a VCD, with frames of two sizes', 'vcd.mpg', ['-target', 'pal-vcd'], 0x1c0],
+  ['MP2 of an SVCD, with frames of two sizes', 'svcd.mpg', ['-target', 'pal-svcd'], 0x1c0],
   ['AC-3 of a camera', 'camera.mod', ['-c:a', 'ac3', '-b:a', '256k', '-f', 'vob'], 0x80],
 ] as const)('replaces %s, and no other byte', async (_name, name, options, id) => {
   const path = await film(name, ...options)
@@ -33,6 +45,16 @@ it.each([
   expect(census.filter(({ fate }) => fate === 'kept').map((entry) => entry.path)).toContain('end code')
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   expect(changedPackets(await readFile(path), await readFile(part))).toEqual([id])
+})
+
+it('fills up frames of a lower bit rate, so that a decoder reads the sound of that rate', async () => {
+  const path = await film('decoded.mpg', '-target', 'pal-vcd')
+  const { part } = await writtenFile(path)
+  const sizes = (await packetSizes(path)).join()
+  expect((await packetSizes(part)).join()).toBe(sizes)
+  expect(sizes).toMatch(/731,732|732,731/)
+  const { stderr } = await run('ffmpeg', ['-v', 'warning', '-nostdin', '-i', part, '-map', '0:a', '-f', 'null', '-'])
+  expect(stderr).toBe('')
 })
 
 it('replaces the second sound of a DVD, and keeps the first', async () => {
@@ -55,7 +77,12 @@ it('replaces the sound of a part of a recording, which begins and ends within a 
 })
 
 it.each([
-  ['frames of two sizes', ['-c:a', 'mp2', '-ar', '44100'], null, 'new frames may have other sizes than the old ones'],
+  [
+    'frames of two sizes',
+    ['-c:a', 'mp2', '-b:a', '192k', '-ar', '44100'],
+    null,
+    'new frames may have other sizes than the old ones',
+  ],
   ['DTS', ['-c:a', 'dca', '-strict', '-2'], null, 'dts has no frames to replace'],
   ['checksums', ['-c:a', 'mp2'], [7, 0x02], 'the track states checksums of its old bytes'],
   ['encryption', ['-c:a', 'mp2'], [6, 0x10], 'the track is encrypted'],

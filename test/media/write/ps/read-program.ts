@@ -9,10 +9,12 @@ interface FoundPacket {
 
 const [END, PACK, PRIVATE_1, SYSTEM] = [0xb9, 0xba, 0xbd, 0xbb]
 
-/** Reads a program stream without bytes between its packets; the last one may be cut off. */
+/** Reads a program stream with nothing but zeros between its packets; the last one may be cut off. */
 export function packetsOf(bytes: Buffer): readonly FoundPacket[] {
   const found: FoundPacket[] = []
   for (let at = 0; at + 4 <= bytes.length; ) {
+    // Sectors of a VCD are filled up.
+    while (bytes[at] === 0 && bytes[at + 1] === 0 && bytes[at + 2] === 0) at++
     if (bytes.readUIntBE(at, 3) !== 1) throw new Error(`no packet at ${at}`)
     const code = bytes[at + 3] as number
     const length = code === END ? 4 : code === PACK ? packBytes(bytes, at) : 6 + bytes.readUInt16BE(at + 4)

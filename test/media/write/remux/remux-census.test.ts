@@ -149,7 +149,7 @@ it('names the bytes behind each packet of a transport stream: error correction o
 
 it('names what a program stream loses, each kind once', async () => {
   const path = folder.file('film.vob')
-  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-ar', '44100', '-f', 'vob', path)
+  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'dca', '-strict', '-2', '-f', 'vob', path)
   expect(await planned(path, {})).toEqual({ writer: 'remux', fates: new Set(['rewritten']), losses: [] })
   const noise = Buffer.from('noise between packets')
   const [substream, other] = [programPacket(0xbd, 0x81, 0, 0, 0x70, 1), programPacket(0xbf, 5, 6)]
@@ -163,8 +163,8 @@ it('names what a program stream loses, each kind once', async () => {
 })
 
 it.each([
-  ['vcd', [], ['packs of MPEG-1', 'packs of 2324 bytes each']],
-  ['svcd', [], ['packs of 2324 bytes each']],
+  ['vcd', ['-b:a', '192k'], ['packs of MPEG-1', 'packs of 2324 bytes each']],
+  ['svcd', ['-b:a', '192k', '-ac', '2'], ['packs of 2324 bytes each']],
   ['dvd', ['-c:a', 'dca', '-strict', '-2'], ['data stream 0 (dvd_nav_packet)']],
 ])('names the packs of a disc (%s) that ffmpeg does not write, if the container stays', async (disc, codecs, lost) => {
   const path = folder.file(`${disc}.mpg`)
@@ -185,7 +185,7 @@ it('stops reading a program stream if the job is cancelled', async () => {
 
 it('reads a program stream whose start is missing', async () => {
   const path = folder.file('cut.mpg')
-  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'mp2', '-ar', '44100', '-f', 'vob', path)
+  await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg2video', '-c:a', 'dca', '-strict', '-2', '-f', 'vob', path)
   await writeFile(path, (await readFile(path)).subarray(1000))
   expect((await planned(path, {})).losses).toEqual(['bytes between packets'])
 })
