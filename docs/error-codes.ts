@@ -138,7 +138,11 @@ export const ERROR_CODES = {
   ERR_NOT_PERMITTED: ['UsageError', 'A file or folder may not be read or written.', 'Check the owner and the permissions.'],
   ERR_NO_AUDIO: [['PrecheckError', 'JobFailedError'], 'The file has no audio track.', 'Choose another file.'],
   ERR_NO_CENTER: ['UsageError', 'The track has no center channel.', 'Choose other --channels.'],
-  ERR_NO_DOWNMIX: ['UsageError', 'The track is a sound field (Ambisonics), which ffmpeg cannot mix down.', 'Use --channels each.'],
+  ERR_NO_DOWNMIX: [
+    'UsageError',
+    'The track is a sound field (Ambisonics), which ffmpeg cannot mix down, or the init section of an HLS package states its channels.',
+    'Use --channels each.',
+  ],
   ERR_NO_ENCODER: ['UsageError', 'No codec that voxmux writes fits the container.', 'Choose another extension for the output.'],
   ERR_NO_PACKAGE_MANAGER: ['UsageError', 'No known package manager exists.', 'Install ffmpeg by hand.'],
   ERR_NO_SUCH_CHANNEL: ['UsageError', 'The track has no such channel.', 'Choose another channel.'],

@@ -1,4 +1,5 @@
 import { resolveConfig } from '../../src/config/resolve-config.js'
+import { UsageError } from '../../src/core/errors.js'
 import { probe } from '../../src/media/index.js'
 import { settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { judge } from '../../src/pipeline/plan/judge.js'
@@ -11,6 +12,8 @@ interface WholeSound {
   /** The playlist of the rendition, for messages. */
   readonly path: string
   readonly durationSec: number
+  /** True if an init section states the channels of all frames. */
+  readonly keepsChannels: boolean
 }
 
 /** Requires that a sound will be accepted. @param wave the beginning of it */
@@ -19,10 +22,10 @@ export type AcceptSound = (wave: string, sound: WholeSound, signal: AbortSignal 
 /**
  * Accepts a sound if a job with these settings does: as many channels, as long, with these segments.
  *
- * @throws PrecheckError of the refusal; UsageError `ERR_SEGMENT_OUTSIDE`
+ * @throws PrecheckError of the refusal; UsageError `ERR_SEGMENT_OUTSIDE`, `ERR_NO_CENTER`, `ERR_NO_DOWNMIX`
  */
 export function acceptedBy(job: Omit<JobRequestFile, 'input' | 'output'>): AcceptSound {
-  return async (wave, { path, durationSec }, signal) => {
+  return async (wave, { path, durationSec, keepsChannels }, signal) => {
     const flags = flagsOfRequest({ ...job, input: wave })
     const config = await resolveConfig({ cwd: process.cwd(), env: process.env, flags })
     const { segments = [], force = false } = job
@@ -32,5 +35,15 @@ export function acceptedBy(job: Omit<JobRequestFile, 'input' | 'output'>): Accep
     const tracks = planTracks(media, settings, config.limits)
     const refused = refusalError(path, judge(media, tracks, settings, config.limits).asSent)
     if (refused) throw refused
+    const isMixed = tracks.some(({ pieces }) => pieces.some(({ channels }) => channels.kind === 'downmix'))
+    if (isMixed && keepsChannels) throw noDownmix(path, tracks[0]?.stream.channels ?? 0)
   }
+}
+
+function noDownmix(path: string, channels: number): UsageError {
+  return new UsageError(
+    'ERR_NO_DOWNMIX',
+    `${path} states ${channels} channels in its init section, which a downmix would not have.`,
+    { input: path, remedies: ['Set channels to each or center in job: the other channels then stay as they are.'] },
+  )
 }

@@ -38,7 +38,9 @@ export async function requireReplaceable(
       const frameCount = await requireFrames({ folder, rendition, run }, signal)
       const first = await requireFrameLength({ folder, rendition, run }, workFolder, signal)
       const durationSec = (frameCount * AAC_FRAME_SAMPLES) / first.sampleRate
-      if (sent.includes(rendition)) await accept(first.wave, { path: rendition.path, durationSec }, signal)
+      const keepsChannels = run.segments.some(({ map }) => map !== null)
+      const sound = { path: rendition.path, durationSec, keepsChannels }
+      if (sent.includes(rendition)) await accept(first.wave, sound, signal)
     }
   }
   await rm(workFolder, { recursive: true })

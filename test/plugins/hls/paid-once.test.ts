@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { regenerateHls } from 'voxmux/plugins/hls'
 import { jobBench } from '../../helpers/job-bench.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
-import { makePackage } from './made-package.js'
+import { makePackage, type PackageMaking } from './made-package.js'
 
 const bench = jobBench()
 const SUCCEEDED = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
@@ -18,29 +18,34 @@ beforeEach(() => {
 })
 
 const out = () => bench.folder.file('out')
-const packageOf = (durationSec: number) =>
-  makePackage(bench.folder.file('in'), { type: 'mpegts', durationSec, segmentSec: 1 })
+const packageOf = (durationSec: number, type: PackageMaking['type'] = 'mpegts') =>
+  makePackage(bench.folder.file('in'), { type, durationSec, segmentSec: 1 })
 
 /** Makes the second language of a package again. @param sound a source of ffmpeg */
-async function makeSecond(master: string, sound: string): Promise<void> {
+async function makeSecond(master: string, sound: string, type: PackageMaking['type'] = 'mpegts'): Promise<void> {
   const folder = join(dirname(master), 'deu')
   await ffmpeg(
     ...['-f', 'lavfi', '-i', sound, '-c:a', 'aac', '-f', 'hls', '-hls_time', '1', '-hls_playlist_type', 'vod'],
-    ...['-hls_segment_filename', join(folder, 'part%03d.ts'), join(folder, 'stream.m3u8')],
+    ...['-hls_segment_type', type, '-hls_segment_filename', join(folder, `part%03d.${type === 'fmp4' ? 'm4s' : 'ts'}`)],
+    join(folder, 'stream.m3u8'),
   )
 }
 
 describe('a second language that the settings do not accept', () => {
   it('(5.1) is refused before the first is paid for', async () => {
-    const master = await packageOf(2)
-    await makeSecond(master, 'sine=d=2,aformat=channel_layouts=5.1')
+    const master = await packageOf(2, 'fmp4')
+    await makeSecond(master, 'sine=d=2,aformat=channel_layouts=5.1', 'fmp4')
     await expect(regenerateHls(master, out())).rejects.toMatchObject({
       ...{ code: 'ERR_TOO_MANY_CHANNELS', exitCode: 5 },
       message: expect.stringMatching(/^deu\/stream.m3u8: 6 channels/),
     })
     expect(bench.server.calls.registerFile).toBe(0)
-    const result = await regenerateHls(master, out(), { job: { channels: 'downmix' } })
-    expect(result.renditions).toHaveLength(2)
+    // The init section stays, and says how many channels each frame has.
+    await expect(regenerateHls(master, out(), { job: { channels: 'downmix' } })).rejects.toMatchObject({
+      ...{ code: 'ERR_NO_DOWNMIX', exitCode: 2 },
+      message: expect.stringMatching(/^deu\/stream.m3u8 states 6 channels/),
+    })
+    expect(bench.server.calls.registerFile).toBe(0)
   })
 
   it('(shorter than a segment of the job) is refused before the first is paid for', async () => {
