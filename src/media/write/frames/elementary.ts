@@ -44,11 +44,11 @@ export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
     ]),
 }
 
-async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
+async function parse(media: MediaInfo, signal?: AbortSignal): Promise<ElementaryFile | null> {
   if (!FRAME_DONORS[media.container]) return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-  const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd })
+  const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd }, signal)
   if (!frames) return null
   const lead = { path: 'bytes before the frames', start: soundStart, length: frames.start - soundStart }
   const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
@@ -61,9 +61,9 @@ async function parse(media: MediaInfo): Promise<ElementaryFile | null> {
 }
 
 /** The range of the frames, without bytes around it that are none. */
-async function framesOf(file: FileHandle, container: string, range: FrameRange): Promise<FoundFrames | undefined> {
+async function framesOf(file: FileHandle, container: string, range: FrameRange, signal?: AbortSignal) {
   if (container !== 'mp3' && container !== 'aac') return { ...range, between: [] }
-  return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength)
+  return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength, signal)
 }
 
 function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {

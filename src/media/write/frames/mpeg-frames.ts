@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
@@ -27,11 +28,12 @@ export const KBIT_LAYER_2 = [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224,
 const KBIT_V2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000, 0]
 
-/** Finds the start and end of the frames of MPEG layer III or ADTS among other bytes; undefined without any. @throws {MalformedFile} */
+/** Finds the start and end of the frames of MPEG layer III or ADTS among other bytes; undefined without any. @throws {MalformedFile}, {InterruptedError} */
 export async function mpegFrames(
   file: FileHandle,
   range: FrameRange,
   frameLength: (head: Buffer, at: number) => number,
+  signal?: AbortSignal,
 ): Promise<FoundFrames | undefined> {
   let first: number | undefined
   let last = range.start
@@ -41,7 +43,10 @@ export async function mpegFrames(
   for (let at = range.start; at + HEAD_BYTES <= range.end; ) {
     // Waits only if it has to: other bytes are looked at one by one.
     const loading = window.bring(at)
-    if (loading) await loading
+    if (loading) {
+      throwIfAborted(signal)
+      await loading
+    }
     if (window.peek(at, HEAD_BYTES).length < HEAD_BYTES) break
     const length = frameLength(window.window, window.placeOf(at))
     // A frame counts if another one or the end of the audio follows it.

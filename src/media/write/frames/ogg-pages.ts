@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { type BytePiece, lengthOf, newBytes } from '../byte-plan.js'
 
@@ -63,9 +64,10 @@ export function oggBody(file: FileHandle, { start, headLength, bodyLength }: Ogg
   return readAt(file, start + headLength, bodyLength)
 }
 
-/** True if a page may begin at an offset or behind it. */
-export async function holdsPage(file: FileHandle, start: number): Promise<boolean> {
+/** True if a page may begin at an offset or behind it. @throws {InterruptedError} */
+export async function holdsPage(file: FileHandle, start: number, signal?: AbortSignal): Promise<boolean> {
   for (let at = start; ; at += SEARCHED_BYTES - PAGE_NAME.length) {
+    throwIfAborted(signal)
     const bytes = await readAt(file, at, SEARCHED_BYTES)
     if (bytes.includes(PAGE_NAME)) return true
     if (bytes.length < SEARCHED_BYTES) return false

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { audioStreams, type MediaInfo } from '../../media-info.js'
 import { isOgg } from '../../probe/file-tags.js'
@@ -40,7 +41,7 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
   layOut: (parsed, _wanted, [donor]) => bytePlan(donor ? layOutOgg(parsed, donor) : []),
 }
 
-async function parse(media: MediaInfo): Promise<OggFile | null> {
+async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | null> {
   const [audio, ...others] = audioStreams(media)
   if (!isOgg(media.container) || !isOggCodec(audio?.codec) || others.length > 0) return null
   await using file = await open(media.path, 'r')
@@ -51,8 +52,9 @@ async function parse(media: MediaInfo): Promise<OggFile | null> {
   let placesVersion = 0
   let at = 0
   while (at < media.sizeBytes) {
+    throwIfAborted(signal)
     const page = await oggPageAt(file, at)
-    if (!page && at > headers.end && !(await holdsPage(file, at))) break
+    if (!page && at > headers.end && !(await holdsPage(file, at, signal))) break
     // Streams one after another, or bytes between pages, are not supported.
     const begins = page !== undefined && (page.flags & BEGINS) !== 0
     if (!page || (begins && hasBegun)) return null
