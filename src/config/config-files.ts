@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { dirname, extname, join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lilconfig } from 'lilconfig'
@@ -42,8 +42,12 @@ export async function readNamedFile(path: string, cwd: string): Promise<ConfigFi
   }
 }
 
+/** A configuration is far smaller. */
+const MOST_BYTES = 16 * 1024 ** 2
+
 /** Searches {@link CONFIG_FILE_NAME} upwards. Refuses addresses, commands and extensions in it. */
 export async function findProjectFile(cwd: string, userFile: string | null): Promise<ConfigFile | undefined> {
+  await requirePlainFile(cwd)
   const searcher = lilconfig('voxmux', {
     searchPlaces: [CONFIG_FILE_NAME],
     stopDir: parse(cwd).root,
@@ -56,6 +60,24 @@ export async function findProjectFile(cwd: string, userFile: string | null): Pro
   const file = configFile('found', found.filepath, found.isEmpty ? parseJson('', found.filepath) : found.config)
   refuseTrustedOnly(file.path, pathsWithin(file.settings), userFile)
   return file
+}
+
+/**
+ * Requires that the first file of that name upwards is one. Anybody may have put it there: a pipe would hold up every
+ * command below it, and a device fill the memory.
+ *
+ * @throws {UsageError} `ERR_CONFIG_MISSING`
+ */
+async function requirePlainFile(folder: string): Promise<void> {
+  const path = join(folder, CONFIG_FILE_NAME)
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined && dirname(folder) !== folder) return requirePlainFile(dirname(folder))
+  if (found === undefined || (found.isFile() && found.size <= MOST_BYTES)) return
+  const what = found.isFile() ? 'is larger than any configuration' : 'is not a file'
+  throw new UsageError('ERR_CONFIG_MISSING', `${path} ${what}, so voxmux did not open it.`, {
+    input: path,
+    remedies: ['Remove it, or name another configuration with --config.'],
+  })
 }
 
 /** Reads the user's own configuration, if it exists. */

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -139,6 +140,21 @@ describe('resolveConfig', () => {
     })
     expect((error as { remedies: string[] }).remedies.join()).toContain(place)
     await expect(resolved({ configPath: path })).resolves.toBeDefined()
+  })
+
+  it.skipIf(process.platform === 'win32')('opens no pipe, device or folder that has the name of the file', async () => {
+    const path = join(root, 'work/voxmux.config.json')
+    const makers = [
+      () => execFileSync('mkfifo', [path]),
+      () => symlink('/dev/zero', path),
+      () => mkdir(path),
+      async () => truncate(await put('work/voxmux.config.json', ''), 2 ** 40),
+    ]
+    for (const make of makers) {
+      await make()
+      await expect(resolved()).rejects.toMatchObject({ code: 'ERR_CONFIG_MISSING', exitCode: 2 })
+      await rm(path, { recursive: true })
+    }
   })
 
   it('prefers the store of the environment', async () => {
