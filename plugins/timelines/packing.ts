@@ -1,4 +1,5 @@
 import { open, readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { readZipDirectory } from './bundles/zip-directory.js'
 import { entryContent } from './bundles/zip-entry.js'
@@ -36,8 +37,11 @@ export const OTIO_TEXT = 'content.otio'
  * @throws {TimelineSyntaxError} if it is damaged or too large
  */
 export async function timelineBytes(path: string, extension: string): Promise<Buffer> {
+  const found = await stat(path)
+  // A bundle may hold a link to a device, which never ends, or a pipe, which holds up a thread.
+  if (!found.isFile()) throw new TimelineSyntaxError(`${basename(path)} is not a file`)
   if (extension === '.otioz') return archivedText(path)
-  if ((await stat(path)).size > MOST_BYTES) throw tooLarge()
+  if (found.size > MOST_BYTES) throw tooLarge()
   const bytes = await readFile(path)
   return extension === '.prproj' ? unzipped(bytes) : bytes
 }

@@ -1,7 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { timelineBytes } from '../../../plugins/timelines/packing.js'
+import { loadTimeline } from '../../../plugins/timelines/read-timeline.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { otioArchive } from './otio-archive.js'
 
@@ -55,4 +57,19 @@ it('reads a project that holds almost nothing but effects', async () => {
   const cut = bench.folder.file('cut.prproj')
   await writeFile(cut, gzipSync(text))
   expect((await timelineBytes(cut, '.prproj')).equals(Buffer.from(text))).toBe(true)
+})
+
+it.skipIf(process.platform === 'win32')('opens no pipe and no device, of its own name or in a bundle', async () => {
+  const paths = ['pipe.otio', 'pipe.otioz', 'pipe.fcpxmld/Info.fcpxml'].map(bench.folder.file)
+  const endless = ['zero.edl', 'zero.aaf', 'zero.otiod/content.otio'].map(bench.folder.file)
+  for (const name of ['pipe.fcpxmld', 'zero.otiod']) await mkdir(bench.folder.file(name))
+  execFileSync('mkfifo', paths)
+  for (const path of endless) await symlink('/dev/zero', path)
+  for (const path of [...paths, ...endless]) {
+    const timeline = path.replace(/(\.fcpxmld|\.otiod)\/.*/, '$1')
+    await expect(loadTimeline(timeline), timeline).rejects.toMatchObject({
+      code: 'ERR_TIMELINE_UNREADABLE',
+      message: expect.stringContaining('is not a file.'),
+    })
+  }
 })
