@@ -1,4 +1,5 @@
-import { readdir, readFile, rename } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { lstat, readdir, readFile, rename } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -56,6 +57,15 @@ describe('a report', () => {
     expect(third.event).toMatchObject({ status: 'skipped', error: null })
     expect(bench.server.charges).toBe(1)
     expect((await readdir(bench.folder.path)).filter((name) => name.startsWith('.voxmux'))).toEqual([])
+  })
+
+  it.skipIf(process.platform === 'win32')('opens no pipe that has its name', async () => {
+    const input = await bench.take('speech.wav')
+    const { event } = await runJob(requestFor(input), bench.pipeline.context)
+    execFileSync('mkfifo', [`${event.output}.voxmux.html`])
+    const again = await runJob(requestFor(input, { report: true }), bench.pipeline.context)
+    expect(again.event).toMatchObject({ status: 'skipped', error: null })
+    expect((await lstat(`${event.output}.voxmux.html`)).isFIFO()).toBe(true)
   })
 
   it('begins near the first part that was regenerated where the file is longer than a page', async () => {

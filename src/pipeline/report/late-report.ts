@@ -1,5 +1,6 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { QcStandardName } from '../../config/preset-schema.js'
+import { readPlainFile } from '../../core/read-plain-file.js'
 import { probe } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { certify } from '../output/certify.js'
@@ -35,7 +36,7 @@ export async function reportLate(
   const report = reportPath(output)
   const receipt = await readReceipt(receiptPath(output))
   if (!receipt) return undefined
-  const page = await readFile(report, 'utf8').catch(() => '')
+  const page = await readPlainFile(report).then(String, () => '')
   const isCompared = hasComparison(page)
   const compares = wantsComparison && regeneratedStreams(receipt).length > 0
   const { standard, fault } = receipt.certificate ?? {}
