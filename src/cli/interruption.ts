@@ -22,6 +22,8 @@ export function watchInterruption(output: Output): Interruption {
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
       output.fail(new InterruptedError())
+      // The exit waits for threads, and one of them may wait for a pipe or a share. The next signal then ends the process.
+      for (const one of SIGNALS) process.removeAllListeners(one)
       process.exit(130)
     }
     output.note('Stopping … press Ctrl-C again to exit at once.')

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { eventsOf, type RunningCli, runCli, startCli } from '../helpers/voxmux-cli.js'
@@ -41,6 +43,21 @@ describe('a run that is stopped while the service works', () => {
       await expectSecondRunAttaches()
     },
   )
+})
+
+it.skipIf(process.platform === 'win32')('that waits for a pipe is ended by the third signal', async () => {
+  execFileSync('mkfifo', [workshop.path('pipe.json')])
+  const running = startCli(['run', workshop.takeVoice('speech.wav'), '--config', workshop.path('pipe.json')], options())
+  // Nothing is written into the pipe, so the thread that reads it stays there.
+  const openForWriting = () => openSync(workshop.path('pipe.json'), constants.O_WRONLY | constants.O_NONBLOCK)
+  const pipe = await vi.waitFor(openForWriting, { timeout: 30_000, interval: 50 })
+  onTestFinished(() => closeSync(pipe))
+  running.child.kill('SIGINT')
+  await running.until(/press Ctrl-C again/)
+  running.child.kill('SIGINT')
+  await running.until(/Interrupted/)
+  running.child.kill('SIGINT')
+  expect((await running.ended).signal).toBe('SIGINT')
 })
 
 /** Starts a run and waits until its file is started and the service is asked how it stands: asked, it stays silent. */
