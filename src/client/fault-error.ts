@@ -78,10 +78,12 @@ function purpose({ operation }: HttpFault): string {
   return PURPOSES[operation] ?? operation
 }
 
-/** Node uses the proxy of the environment only if it is told to. */
+/** Node uses the proxy of the environment only if it is told to, and new enough. */
 function proxyRemedies({ unusedProxy }: HttpFault): string[] {
   if (unusedProxy === undefined) return []
-  return [`If the service is behind the proxy of ${unusedProxy}, set NODE_USE_ENV_PROXY=1 (Node 22.21, 24.5 or newer).`]
+  return [
+    `If the service is behind the proxy of ${unusedProxy}, set NODE_USE_ENV_PROXY=1, and run Node 22.21, 24.5 or newer (this is ${process.versions.node}).`,
+  ]
 }
 
 /** Operations on a file that is started, and so paid for. */

@@ -270,8 +270,8 @@ function faultOf(thrown: unknown, exchange: Exchange): Error {
   return networkFault(operation, thrown, unusedProxy(process.env))
 }
 
-/** The variable with a proxy that Node was not told to use, if there is one. */
+/** The variable with a proxy that Node was not told to use, or is too old to use, if there is one. */
 function unusedProxy(env: NodeJS.ProcessEnv): string | undefined {
-  if (env.NODE_USE_ENV_PROXY === '1') return undefined
+  if (env.NODE_USE_ENV_PROXY === '1' && process.allowedNodeEnvironmentFlags.has('--use-env-proxy')) return undefined
   return ['HTTPS_PROXY', 'https_proxy'].find((variable) => env[variable])
 }
