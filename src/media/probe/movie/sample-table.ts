@@ -45,7 +45,7 @@ export function runsOf(durations: Iterable<number>): readonly DurationRun[] {
   return runs
 }
 
-/** The samples in some chunks of a track, one by one. Samples without a duration or a size have 0. */
+/** The samples in some chunks of a track, one by one. Samples without a size have 0. */
 export function* samplesOf(stbl: Box | undefined, chunks: Iterable<SampleChunk>) {
   const sizes = sampleSizes(stbl)
   const clock = new SampleClock(durationRuns(stbl))
@@ -144,12 +144,15 @@ class SampleClock {
     this.#runs = runs
   }
 
-  /** Skips samples and returns their duration. Samples without a duration count as 0. */
+  /** Skips samples and returns their duration. Those behind the last row last as long as the ones before, as in ffmpeg. */
   advance(samples: number): number {
     const from = this.tick
     for (let left = samples; left > 0; ) {
       const run = this.#runs[this.#run]
-      if (!run) break
+      if (!run) {
+        this.tick += left * (this.#runs.at(-1)?.ticks ?? 0)
+        break
+      }
       const taken = Math.min(left, run.count - this.#used)
       this.tick += taken * run.ticks
       this.#used += taken

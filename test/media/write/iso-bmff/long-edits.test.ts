@@ -24,3 +24,18 @@ it('states the length of the sound if its edit list plays far more than its pack
   expect(after).toEqual(before)
   await folder.remove()
 })
+
+it('keeps the sound of the last packets if the table of their durations ends before', async () => {
+  const folder = await testFolder()
+  const path = folder.file('short-table.mp4')
+  // Of whole packets, so that the table has one row.
+  await ffmpeg(...tone(2.048, 48_000, 1), '-c:a', 'aac', path)
+  const bytes = await readFile(path)
+  const rowAt = bytes.indexOf('stts') + 12
+  bytes.writeUInt32BE(bytes.readUInt32BE(rowAt) - 20, rowAt)
+  await writeFile(path, bytes)
+  const { plan, result } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(result.voices.map(({ sampleCount }) => sampleCount)).toEqual([98_304])
+  await folder.remove()
+})
