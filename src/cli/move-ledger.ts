@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type ExitCode, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 import type { Ledger, LedgerRow } from '../ledger/index.js'
 import { jobHeld } from '../pipeline/queue/retry-job.js'
 import type { CommandContext } from './command.js'
+
+/** Characters of a row. A device or another file may have no line break at all. */
+const LONGEST_ROW = 16 * 1024 ** 2
 
 /**
  * Writes a ledger to a new file, or adds the rows of such a file to it: one row as JSON a line.
@@ -59,9 +61,15 @@ async function write(ledger: Ledger, file: string): Promise<number> {
 }
 
 async function* rowsOf(file: string): AsyncGenerator<LedgerRow> {
-  const input = createReadStream(file, 'utf8')
+  let rest = ''
   try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield rowOf(line, file)
+    for await (const text of createReadStream(file, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield rowOf(line, file)
+      if (rest.length > LONGEST_ROW) throw notExported(file)
+    }
+    if (rest !== '') yield rowOf(rest, file)
   } catch (error) {
     throw error instanceof VoxmuxError ? error : unreadableFile('ERR_USAGE', file, error)
   }
@@ -74,7 +82,11 @@ function rowOf(line: string, file: string): LedgerRow {
   } catch {
     // Reported below.
   }
-  throw new UsageError('ERR_USAGE', `${file} was not written by \`voxmux jobs export\`.`, {
+  throw notExported(file)
+}
+
+function notExported(file: string): UsageError {
+  return new UsageError('ERR_USAGE', `${file} was not written by \`voxmux jobs export\`.`, {
     remedies: ['Name a file that `voxmux jobs export` wrote.'],
   })
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { UsageError } from '../core/errors.js'
+import { readNamedFile } from '../core/read-named-file.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 
@@ -7,7 +7,7 @@ import { unreadableFile } from '../core/unreadable-file.js'
 export async function readJsonFile(path: string): Promise<unknown> {
   let text: string
   try {
-    text = await readFile(path, 'utf8')
+    text = await readNamedFile(path)
   } catch (cause) {
     throw unreadableFile('ERR_CONFIG_MISSING', path, cause)
   }

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { UsageError } from '../../core/errors.js'
+import { readNamedFile } from '../../core/read-named-file.js'
 import { thrownMessage } from '../../core/thrown-message.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
@@ -86,7 +86,7 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
 }
 
 function readJobFile(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((cause: unknown) => {
+  return readNamedFile(path).catch((cause: unknown) => {
     throw unreadableFile('ERR_JOB_REQUEST', path, cause)
   })
 }

@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { readNamedFile } from '../../core/read-named-file.js'
 import { parseTime } from '../../core/time.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { heardEvents, isBlack, readEdlEvents } from './edl-events.js'
 import { parseSegment, type Segment } from './segments.js'
 
 /** A larger file is not a list of parts. */
-const MOST_BYTES = 16 * 1024 ** 2
+const MOST_CHARS = 16 * 1024 ** 2
 const READERS = { edl: readEdl, markers: readMarkers } as const
 
 /**
@@ -30,9 +30,9 @@ export async function readSegments(typed: readonly string[], cwd: string): Promi
 
 async function segmentsOfFile(kind: keyof typeof READERS, path: string): Promise<readonly Segment[]> {
   try {
-    const bytes = await readFile(path)
-    if (bytes.length > MOST_BYTES) throw new SyntaxError('it is larger than 16 MB')
-    return READERS[kind](bytes.toString('utf8'))
+    const text = await readNamedFile(path)
+    if (text.length > MOST_CHARS) throw new SyntaxError('it is larger than 16 MB')
+    return READERS[kind](text)
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw unreadableFile('ERR_SEGMENT_FILE', path, cause)
     throw new UsageError('ERR_SEGMENT_FILE', `${path} cannot be read as segments: ${cause.message}.`, {
