@@ -9,6 +9,7 @@ const ALONE = [
   'binaries',
   'bounded-memory',
   'certificate',
+  'child-process',
   'crowd',
   'encode-in-turns',
   'ffmpeg',

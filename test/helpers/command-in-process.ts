@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events'
+import fs from 'node:fs'
 import { vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/run-command-line.js'
 import { toolVariables } from './loaded-tools/tool-variables.js'
@@ -23,6 +24,7 @@ export async function commandInProcess(
   let code = -1
   const { stdout, stderr } = process
   const tools = toolVariables()
+  const { writeSync } = fs
   const before = { cwd: process.cwd(), env: process.env, isTerminal: [stdout.isTTY, stderr.isTTY] as const }
   const emitters = [process, stdout, stderr].map((emitter) => ({ emitter, listeners: listenersOf(emitter) }))
   const stubs = [
@@ -34,6 +36,12 @@ export async function commandInProcess(
         return true
       }),
     ),
+    // A daemon's log goes past the stream.
+    vi.spyOn(fs, 'writeSync').mockImplementation(((fd: number, text: string, ...rest: never[]) => {
+      if (fd !== 2) return writeSync(fd, text, ...rest)
+      said.stderr += text
+      return Buffer.byteLength(text)
+    }) as typeof fs.writeSync),
     vi.spyOn(process, 'exit').mockImplementation(((exitCode: number) => {
       code = exitCode
     }) as typeof process.exit),

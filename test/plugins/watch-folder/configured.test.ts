@@ -59,7 +59,7 @@ describe('voxmux watch, as it is configured', () => {
 
   it('takes no output of voxmux for a source, neither its own when they go elsewhere from now on nor those of another folder', async () => {
     const once = async (folders: Parameters<typeof configure>[0]) => {
-      const { exitCode, stderr } = await bench.watchConfigured(configure(folders), '--once').ended
+      const { exitCode, stderr } = await bench.onceConfigured(configure(folders))
       expect(exitCode, stderr).toBe(0)
       return stderr
     }
@@ -73,7 +73,7 @@ describe('voxmux watch, as it is configured', () => {
   })
 
   it('takes a file of a person that has the name and the size of an output', async () => {
-    const once = (folders: Parameters<typeof configure>[0]) => bench.watchConfigured(configure(folders), '--once').ended
+    const once = (folders: Parameters<typeof configure>[0]) => bench.onceConfigured(configure(folders))
     mkdirSync(bench.file('first'))
     writeFileSync(bench.file('first/a.wav'), tinyWave(1))
     await once({ first: {} })
@@ -91,15 +91,14 @@ describe('voxmux watch, as it is configured', () => {
     mkdirSync(bench.file('real/day'), { recursive: true })
     symlinkSync(bench.file('real'), bench.file('alias'))
     writeFileSync(bench.file('real/a.wav'), tinyWave(1))
-    const twice = await bench.watchConfigured(configure({ real: {}, alias: {} }), '--once').ended
+    const twice = await bench.onceConfigured(configure({ real: {}, alias: {} }))
     expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringMatching(/alias is the same folder as .*real/)])
 
     // Its sub-folder, and its folder for moved sources, by another name.
     writeFileSync(bench.file('real/day/b.wav'), tinyWave(2))
     const [out, done] = ['alias/out', 'alias/done'].map((name) => bench.file(name)) as [string, string]
     const nested = configure({ real: { source: 'move', out, done }, 'alias/day': { source: 'move' } })
-    for (let run = 0; run < 2; run++)
-      expect((await bench.watchConfigured(nested, '--once').ended).stderr).not.toContain('known already')
+    for (let run = 0; run < 2; run++) expect((await bench.onceConfigured(nested)).stderr).not.toContain('known already')
     expect(bench.names('real').filter((name) => name.endsWith('.wav'))).toEqual([
       ...['day/done/b.wav', 'day/out/b.wav', 'done/a.wav', 'out/a.wav'],
     ])
@@ -252,9 +251,9 @@ describe('voxmux watch, as it is configured', () => {
       for (let file = 0; file < (n === 0 ? 5 : 2); file++) waves.set(`${name}/${file}.wav`, tinyWave(10 * n + file))
     for (const [path, wave] of waves) writeFileSync(bench.file(path), wave)
     // All are there before the first is begun: none is early because it was found early.
-    expect((await bench.watchConfigured(config, '--ingest-only', '--once').ended).exitCode).toBe(0)
+    expect((await bench.onceConfigured(config, '--ingest-only')).exitCode).toBe(0)
     expect(bench.server.calls.registerFile).toBe(0)
-    const result = await bench.watchConfigured(config, '--once').ended
+    const result = await bench.onceConfigured(config)
     expect(result.exitCode, result.stderr).toBe(0)
 
     const begun = result.stderr.split('\n').flatMap((line) => {

@@ -3,11 +3,12 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameS
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { receiptSchema } from '../../../src/pipeline/output/receipt.js'
+import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { FaultServer } from '../../helpers/fault-server.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { tinyWave } from '../../helpers/sound/tiny-wave.js'
 import { until } from '../../helpers/until.js'
-import { type RunningCli, startCli } from '../../helpers/voxmux-cli.js'
+import { type CliResult, type RunningCli, startCli } from '../../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 
 /** A watched folder `in`, a fault server, and daemons between them. */
@@ -24,6 +25,10 @@ export interface WatchBench {
   watchConfigured(config: string, ...more: readonly string[]): RunningCli
   /** Both. */
   watchConfiguredThrough(program: readonly string[], config: string, ...more: readonly string[]): RunningCli
+  /** Runs it to its end with `--once` in the test's process, without a start of its own. */
+  once(...more: readonly string[]): Promise<CliResult>
+  /** The same for the folders of a configuration. */
+  onceConfigured(config: string, ...more: readonly string[]): Promise<CliResult>
   /** Names below a folder of the watched one, receipts and all, sorted; files only. */
   names(folder: string): readonly string[]
   /** The report of a source; undefined where there is none. */
@@ -60,14 +65,22 @@ export function watchBench(around: 'each' | 'all' = 'each'): WatchBench {
     await server.close()
   })
   const file = (path: string) => join(workshop.dir, 'in', path)
+  const words = (args: readonly string[], more: readonly string[]) => [
+    ...['watch', ...args, ...impatience(more), ...more, '--json'],
+  ]
   const start = (args: readonly string[], more: readonly string[], through: readonly string[] = []) => {
-    const started = startCli(['watch', ...args, ...impatience(more), ...more, '--json'], {
+    const started = startCli(words(args, more), {
       ...{ cwd: workshop.dir, through },
       env: { ...workshop.env, ...server.env },
     })
     running.push(started)
     return started
   }
+  const once = (args: readonly string[], more: readonly string[]) =>
+    runCliInProcess(words(args, [...more, '--once']), {
+      cwd: workshop.dir,
+      env: { PATH: '/usr/bin:/bin', ...workshop.env, ...server.env },
+    })
   return {
     get server() {
       return server
@@ -80,6 +93,8 @@ export function watchBench(around: 'each' | 'all' = 'each'): WatchBench {
     watchThrough: (program, ...more) => start(['in'], more, program),
     watchConfigured: (config, ...more) => start(['--config', config], more),
     watchConfiguredThrough: (program, config, ...more) => start(['--config', config], more, program),
+    once: (...more) => once(['in'], more),
+    onceConfigured: (config, ...more) => once(['--config', config], more),
     names: (folder) => filesBelow(file(folder)),
     report(source) {
       const path = file(`failed/${source}.json`)

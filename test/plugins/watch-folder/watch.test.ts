@@ -232,7 +232,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', done: 1, rejected: 1, failed: 0 })
     expect(bench.names('out')).toEqual(['a.wav', 'a.wav.voxmux.json'])
     expect(statSync(bench.file('half.wav.part')).size).toBeGreaterThan(0)
-    const again = await bench.watch('--once').ended
+    const again = await bench.once()
     expect(again.exitCode).toBe(0)
     expect(eventsOf(again).at(-1)).toMatchObject({ done: 0, skipped: 0, rejected: 0 })
     expect(starts()).toBe(1)
@@ -242,21 +242,21 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     for (const name of ['elsewhere', 'real']) mkdirSync(bench.workshop.path(name))
     dropSound(1, 'day/a.wav')
     symlinkSync('../elsewhere', bench.file('out'))
-    const refused = await bench.watch('--once').ended
+    const refused = await bench.once()
     expect(refused.exitCode, refused.stderr).toBe(2)
     const error = { code: 'ERR_WATCH_FOLDER', message: expect.stringContaining('leads out of') }
     expect(eventsOf(refused).at(-1)).toMatchObject({ event: 'result', error })
 
     symlinkSync('real', bench.workshop.path('out'))
     symlinkSync('../elsewhere', bench.workshop.path('real/day'))
-    const failed = await bench.watch('--once', '--out', 'out', '--failed', 'failed').ended
+    const failed = await bench.once('--out', 'out', '--failed', 'failed')
     expect(failed.exitCode, failed.stderr).toBe(2)
     expect(eventsOf(failed).at(-1)).toMatchObject({ event: 'result', done: 0, failed: 1 })
     expect(readFileSync(bench.workshop.path('failed/day/a.wav.json'), 'utf8')).toContain('leads out of')
     expect([filesBelow(bench.workshop.path('elsewhere')), bench.server.charges]).toEqual([[], 0])
 
     dropSound(2, 'b.wav')
-    const done = await bench.watch('--once', '--out', 'out', '--failed', 'failed').ended
+    const done = await bench.once('--out', 'out', '--failed', 'failed')
     expect(done.exitCode, done.stderr).toBe(0)
     expect(filesBelow(bench.workshop.path('real'))).toEqual(['b.wav', 'b.wav.voxmux.json'])
   })

@@ -25,13 +25,13 @@ describe('voxmux watch --once', () => {
   it('ends while a folder with queued files is offline, works off the others, and goes on when it is back', async () => {
     const config = configure('here', 'away')
     for (const name of ['here', 'away']) writeFileSync(bench.file(`${name}/a.wav`), tinyWave(name.length))
-    expect((await bench.watchConfigured(config, '--ingest-only', '--once').ended).exitCode).toBe(0)
+    expect((await bench.onceConfigured(config, '--ingest-only')).exitCode).toBe(0)
     renameSync(bench.file('away'), bench.file('unmounted'))
     const result = await bench.watchConfigured(config, '--once').ended
     expect(result.exitCode, result.stderr).toBe(4)
     expect(eventsOf(result).at(-1)).toMatchObject({ event: 'result', exitCode: 4, done: 1 })
     renameSync(bench.file('unmounted'), bench.file('away'))
-    const again = await bench.watchConfigured(config, '--once').ended
+    const again = await bench.onceConfigured(config)
     expect(again.exitCode, again.stderr).toBe(0)
     expect(eventsOf(again).at(-1)).toMatchObject({ done: 1 })
   })
@@ -51,11 +51,11 @@ describe('voxmux watch --once', () => {
     bench.server.fail('token', { kind: 'status', status: 401 }, Number.POSITIVE_INFINITY)
     for (const number of [1, 2, 3, 4]) writeFileSync(bench.file(`${number}.wav`), tinyWave(number))
     for (const run of [1, 2]) {
-      const refused = await bench.watch('--once', ...ONE_FILE).ended
+      const refused = await bench.once(...ONE_FILE)
       expect([run, refused.exitCode], refused.stderr).toEqual([run, 6])
     }
     bench.server.heal()
-    const result = await bench.watch('--once', ...ONE_FILE).ended
+    const result = await bench.once(...ONE_FILE)
     expect(result.exitCode, result.stderr).toBe(0)
     expect(eventsOf(result).at(-1)).toMatchObject({ done: 4 })
   })
