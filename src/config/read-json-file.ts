@@ -1,5 +1,5 @@
 import { UsageError } from '../core/errors.js'
-import { readNamedFile } from '../core/read-named-file.js'
+import { readNamedFile } from '../core/read-plain-file.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
-import { readNamedFile } from '../../core/read-named-file.js'
+import { readNamedFile } from '../../core/read-plain-file.js'
 import { parseTime } from '../../core/time.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { heardEvents, isBlack, readEdlEvents } from './edl-events.js'
