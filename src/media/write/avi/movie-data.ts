@@ -86,6 +86,9 @@ class MovieReader {
         at += 12
         continue
       }
+      if (PALETTE.test(id) && paletteBytes(head) > length) {
+        throw new MalformedFile(`its palette at byte ${at} states more colours than it has`)
+      }
       if (OTHER_INDEX.test(id)) throw new MalformedFile(`it has an index ${id} in its media`)
       if (INDEX.test(id)) this.indices.push({ start: at, end, bodyStart: at + 8, bodyLength: length })
       this.#byId.get(id)?.push(at, length)
@@ -97,6 +100,15 @@ class MovieReader {
 const INDEX = /^ix\d\d$/
 /** Ids that some writers give to their indices. */
 const OTHER_INDEX = /^(\d\dix|indx|idx1)$/
+
+/** New colours of a picture. ffmpeg reads as many as it states, from the packets behind it too. */
+const PALETTE = /^\d\dpc$/
+
+/** Bytes that ffmpeg reads of a palette, by its first colour and their number. @param head of its chunk */
+function paletteBytes(head: Buffer): number {
+  const [first, count] = [head[8] ?? 0, head[9] ?? 0]
+  return 4 + 4 * Math.max(0, ((first + count - 1) & 0xff) - first + 1)
+}
 
 /** Id of the chunks of a stream of sound: `01wb`. */
 export function soundId(number: number): string {

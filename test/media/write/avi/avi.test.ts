@@ -138,6 +138,18 @@ it.each([
     /its index does not fit/,
   ],
   [
+    'a palette that makes ffmpeg read beyond its chunk',
+    (file: Buffer) => {
+      const first = file.indexOf('movi') + 4
+      const palette = Buffer.from('00pc\x04\0\0\0\0\x62\0\0', 'latin1')
+      const made = Buffer.concat([file.subarray(0, first), palette, file.subarray(first, file.lastIndexOf('idx1'))])
+      made.writeUInt32LE(made.readUInt32LE(first - 8) + palette.length, first - 8)
+      made.writeUInt32LE(made.length - 8, 4)
+      return made
+    },
+    /states more colours than it has/,
+  ],
+  [
     'an index of OpenDML that does not fit its packets',
     (film: Buffer) => {
       const file = asOpenDml(film, { form: 'super', base: 'list', oldIndices: 'none', oldFrom: 'list', spare: 0 })
