@@ -24,14 +24,15 @@ const ENCODED_AGAIN = new Set(['flac', 'alac', 'wavpack', 'tta'])
  *
  * A picture begins at a key frame. Only mp4 and mov can hide what lies before the wanted start. A film in another
  * container becomes a mov or mp4, or sound alone (`mka`) if neither can carry it. No muxer takes packets that hold
- * several frames: such a film becomes sound alone.
+ * several frames, and none writes the key of an encrypted picture: such a film becomes sound alone.
  *
  * @returns path of the excerpt
  * @throws ffmpeg's faults; InterruptedError
  */
 export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Promise<string> {
   const own = containerProfile(media.container)
-  const picture = hasPackedFrames(media) ? undefined : pictureOf(media)
+  const film = pictureOf(media)
+  const picture = hasPackedFrames(media) || film?.isEncrypted ? undefined : film
   const isOwn = picture ? own?.data === 'mp4' || own?.data === 'quicktime' : own
   const films = picture ? ['mov', 'mp4'] : []
   for (const container of isOwn ? [media.container, ...films] : films) {

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { uint32BE } from '../../../../src/media/number-bytes.js'
 import { probe } from '../../../../src/media/probe/probe.js'
+import { copyExcerpt } from '../../../../src/media/write/copy-excerpt.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
@@ -88,4 +89,10 @@ it('refuses an encrypted picture that ffmpeg would copy without its key', async 
     code: 'ERR_TRACK_ENCRYPTED',
     exitCode: 5,
   })
+})
+
+it('copies an excerpt of the clear sound alone', async () => {
+  const media = await probe(await protectedFilm('sampled.mp4'))
+  const excerpt = await copyExcerpt(media, { startSec: 0, lengthSec: 1, folder: folder.path })
+  expect((await probe(excerpt)).streams).toMatchObject([{ kind: 'audio' }])
 })
