@@ -39,7 +39,7 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
     name: 'NotEnoughVoice',
     meaning: 'Not enough voice content.',
     remedies: [
-      'Choose the track that carries the dialogue with --track.',
+      'If there are several tracks, choose the one that carries the dialogue with --track.',
       'Choose the part that contains speech with --segment.',
     ],
   },
