@@ -21,7 +21,7 @@ interface ElementaryFile {
 
 /** The settings for ffmpeg to write only frames, by container, which has the name of its codec. */
 export const FRAME_DONORS: Readonly<Record<string, Pick<DonorFormat, 'muxer' | 'options'>>> = {
-  mp3: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0'] },
+  mp3: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0', '-write_xing', '0'] },
   aac: { muxer: 'adts', options: [] },
   ac3: { muxer: 'ac3', options: [] },
   eac3: { muxer: 'eac3', options: [] },
@@ -83,7 +83,7 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
     donors: [
       {
         muxer: donor.muxer,
-        options: codec === 'mp3' ? [...donor.options, '-write_xing', isSignalled ? '1' : '0'] : donor.options,
+        options: isSignalled ? [...donor.options, '-write_xing', '1'] : donor.options,
         skipSamples: lateSamples(media, track.input),
         sampleCount: null,
         leadIn: isSignalled ? 'signalled' : 'trimmed',

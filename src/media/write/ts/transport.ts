@@ -63,10 +63,8 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
     const reason = unfitSound(file, sound, track, { media, isAlone: tracks.length === 1 })
     if (reason !== undefined) return declines(reason)
     const { count, form, hasRest } = sound.frames
-    const isMp3 = track.input.codec === 'mp3'
     donors.push({
-      muxer: donor.muxer,
-      options: isMp3 ? [...donor.options, '-write_xing', '0'] : donor.options,
+      ...donor,
       skipSamples: lateSamples(media, track.input),
       // The beginning of a frame that was cut off is replaced by that of a new one.
       sampleCount: (count + (hasRest ? 1 : 0)) * kind.samplesOf(form),

@@ -32,6 +32,7 @@ it.each([
   ['AC-3 of a DVD', 'dvd.vob', ['-c:a', 'ac3', '-b:a', '192k', '-f', 'dvd'], 0x80],
   ['MP2 of a VCD, with frames of two sizes', 'vcd.mpg', ['-target', 'pal-vcd'], 0x1c0],
   ['MP2 of an SVCD, with frames of two sizes', 'svcd.mpg', ['-target', 'pal-svcd'], 0x1c0],
+  ['MP3', 'mp3.vob', ['-c:a', 'mp3', '-b:a', '192k', '-f', 'vob'], 0x1c0],
   ['AC-3 of a camera', 'camera.mod', ['-c:a', 'ac3', '-b:a', '256k', '-f', 'vob'], 0x80],
 ] as const)('replaces %s, and no other byte', async (_name, name, options, id) => {
   const path = await film(name, ...options)
