@@ -44,6 +44,23 @@ export async function soundEndSec(
   return ends.isCertain ? end : Math.max(end, durationSec ?? 0)
 }
 
+/**
+ * The second of the file's clock at which the last packet of a track begins, for all lengths that headers and packets state.
+ * If the times are guessed, the end of packets that follow each other. Reads all of them.
+ *
+ * @returns null if no packet states a time or a length
+ * @throws the typed errors of ffprobe's runner
+ */
+export async function lastPacketSec(
+  media: MediaInfo,
+  stream: AudioStreamInfo,
+  signal: AbortSignal | undefined,
+): Promise<number | null> {
+  if (hasGuessedTimes(media, stream)) return heldSec(media, stream, signal)
+  const { startSec } = await lastPackets(media, stream, null, signal)
+  return startSec === null ? null : startSec - media.startSec
+}
+
 /** The end of packets that follow each other without a gap, whatever times they state. Null if they state no lengths. */
 async function heldSec(media: MediaInfo, stream: AudioStreamInfo, signal: AbortSignal | undefined) {
   const { sumSec } = await lastPackets(media, stream, null, signal)
@@ -96,6 +113,10 @@ class LastPackets {
     this.#startSec = Math.max(this.#startSec ?? startSec, startSec)
     this.#beforeSec = startSec
     this.#count++
+  }
+
+  get startSec(): number | null {
+    return this.#startSec
   }
 
   get endSec(): number | null {
