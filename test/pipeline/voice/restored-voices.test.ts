@@ -9,6 +9,7 @@ const bench = jobBench()
 
 const IN_PROGRESS = { status: 'InProgress', errorCode: 0, progress: 50 } as const
 const SUCCEEDED = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
+const NOT_FOUND = { status: 'NotFound', errorCode: -11, progress: 0 } as const
 
 /** Pays for a voice, then restores the ledger of the time of an earlier step, and loses the cache. */
 async function restored(step: 'registered' | 'uploaded') {
@@ -46,6 +47,15 @@ describe('a ledger from a back-up that knows a voice only as', () => {
     expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 0 })
     expect(server.calls).toMatchObject({ registerFile: 1, startProcess: 1 })
     expect(server.charges).toBe(1)
+  })
+
+  it('registered pays nothing if a single response says that the file in progress was not found', async () => {
+    const { request, sent, context } = await restored('registered')
+    const { server } = bench
+    for (const status of [IN_PROGRESS, NOT_FOUND, IN_PROGRESS])
+      server.fail('getFilesStatus', { kind: 'answer', body: [{ id: server.files[0]?.id, ...status }] })
+    expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 0 })
+    expect(server.calls).toMatchObject({ registerFile: 1, startProcess: 1 })
   })
 
   it('registered sends the voice again if the service has forgotten its file', async () => {
