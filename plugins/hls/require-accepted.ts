@@ -4,7 +4,7 @@ import { probe } from '../../src/media/index.js'
 import { settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { judge } from '../../src/pipeline/plan/judge.js'
 import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
-import { flagsOfRequest, type JobRequestFile } from '../../src/pipeline/queue/job-request.js'
+import { flagsOfRequest, type JobRequestFile, readJobRequests } from '../../src/pipeline/queue/job-request.js'
 import { refusalError } from '../../src/precheck/index.js'
 
 /** A rendition's sound, which will be sent as a WAV of its own. */
@@ -22,13 +22,14 @@ export type AcceptSound = (wave: string, sound: WholeSound, signal: AbortSignal 
 /**
  * Accepts a sound if a job with these settings does: as many channels, as long, with these segments.
  *
- * @throws PrecheckError of the refusal; UsageError `ERR_SEGMENT_OUTSIDE`, `ERR_NO_CENTER`, `ERR_NO_DOWNMIX`
+ * @throws PrecheckError of the refusal; UsageError `ERR_JOB_REQUEST`, `ERR_SEGMENT_OUTSIDE`, `ERR_NO_CENTER`, `ERR_NO_DOWNMIX`
  */
 export function acceptedBy(job: Omit<JobRequestFile, 'input' | 'output'>): AcceptSound {
   return async (wave, { path, durationSec, keepsChannels }, signal) => {
-    const flags = flagsOfRequest({ ...job, input: wave })
+    const [request] = readJobRequests([{ ...job, input: wave }]) as [JobRequestFile]
+    const flags = flagsOfRequest(request)
     const config = await resolveConfig({ cwd: process.cwd(), env: process.env, flags })
-    const { segments = [], force = false } = job
+    const { segments = [], force = false } = request
     const settings = settingsOfConfig(config, { segments, force, previewSec: null })
     const { streams, ...beginning } = await probe(wave, { signal })
     const media = { ...beginning, path, durationSec, streams: streams.map((stream) => ({ ...stream, durationSec })) }

@@ -59,6 +59,11 @@ describe('a second language that the settings do not accept', () => {
   })
 })
 
+it('a job with a setting that does not exist is refused as such', async () => {
+  const job = { chanels: 'each' } as object
+  await expect(regenerateHls(await packageOf(2), out(), { job })).rejects.toMatchObject({ code: 'ERR_JOB_REQUEST' })
+})
+
 describe('a language in which the service finds no voice', () => {
   it('stays byte for byte, and the other is published', async () => {
     const master = await packageOf(2)
