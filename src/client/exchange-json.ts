@@ -76,7 +76,7 @@ function mask(text: string, secrets: readonly string[]): string {
 /** A secret that could be a word of a sentence, as people choose one for a test. */
 const ORDINARY = /^[a-z]{1,11}$/i
 
-/** Matches the word alone: a secret `file` does not take `profile` apart. */
+/** Matches the word alone: a secret `file` does not take `profile` apart. It may follow an escape, as in `secret%3Dfile`. */
 function wholeWord(word: string): RegExp {
-  return new RegExp(`(?<![A-Za-z0-9])${word}(?![A-Za-z0-9])`, 'g')
+  return new RegExp(`(?<=^|[^A-Za-z0-9]|%[0-9A-Fa-f]{2}|\\\\[bfnrt])${word}(?![A-Za-z0-9])`, 'g')
 }

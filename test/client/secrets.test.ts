@@ -78,4 +78,12 @@ describe('secrets', () => {
     const error = await errorOf(connect({ clientSecret: 'file' }).getFilesStatus(['a']))
     expect(error.message).toContain('No profile of that name accepts [redacted], said file2')
   })
+
+  test('one that is an ordinary word is masked behind an escape', async ({ server, connect }) => {
+    const message = 'Wrong form: client_id%3Done%26client_secret%3Dhunter%26x%3D1, or %3dhunter, a\\nhunter'
+    server.fail('token', { kind: 'status', status: 400, message })
+    const error = await errorOf(connect({ clientSecret: 'hunter' }).getFilesStatus(['a']))
+    expect(error.message).toContain('client_secret%3D[redacted]%26x%3D1, or %3d[redacted], a\\n[redacted]')
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toContain('hunter')
+  })
 })
