@@ -7,7 +7,7 @@ import { linkedAbort } from '../../core/linked-abort.js'
  *
  * @param renew throws `ERR_LEASE_LOST` when another process has the lease
  * @returns a signal that aborts when the lease is lost (the reason is `ERR_LEASE_LOST`) or the parent aborts, `beat` to
- * renew at once, and `stop`
+ * renew at once, `confirm` to do so or throw, and `stop`
  */
 export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal) {
   const { controller, signal, release } = linkedAbort(parent)
