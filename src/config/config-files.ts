@@ -27,7 +27,7 @@ export interface ConfigFile {
 }
 
 /** Reads the file of `--config`: JSON, or an ES module whose default export is the configuration. */
-export async function readNamedFile(path: string, cwd: string): Promise<ConfigFile> {
+export async function readNamedConfig(path: string, cwd: string): Promise<ConfigFile> {
   const absolute = resolve(cwd, path)
   switch (extname(absolute)) {
     case '.json':

@@ -7,7 +7,7 @@ import {
   absolutePaths,
   type ConfigFile,
   findProjectFile,
-  readNamedFile,
+  readNamedConfig,
   readUserFile,
   unreadModule,
 } from './config-files.js'
@@ -137,7 +137,7 @@ export async function resolveConfig(options: ResolveOptions): Promise<Config> {
   const userPath = folders.config === null ? null : join(folders.config, 'config.json')
   const named = options.configPath ?? (env[CONFIG_VARIABLE] || undefined)
   const [first, user] = await Promise.all([
-    named === undefined ? findProjectFile(cwd, userPath) : readNamedFile(named, cwd),
+    named === undefined ? findProjectFile(cwd, userPath) : readNamedConfig(named, cwd),
     readUserFile(userPath),
   ])
   const files = [first, user].filter((file) => file !== undefined)
