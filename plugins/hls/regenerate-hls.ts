@@ -164,10 +164,12 @@ async function writeRest(
   { addTrack, signal }: { readonly addTrack: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<readonly HlsFile[]> {
   const replaced = addTrack ? [] : rewritten
+  // A copy of a rendition without a voice must not be offered as clear dialogue.
+  const added = addTrack ? rewritten.filter((item) => item.files.length > 0) : []
   const lines = new Map(replaced.map((item) => [item.rendition.path, item.lines]))
   const locate = (uri: string) => folder.locate(uri, source.master)
   const master = rewriteMaster(source, rewritten, locate)
-  lines.set(source.master, addTrack ? withAddedRenditions(master, source, rewritten, locate) : master)
+  lines.set(source.master, withAddedRenditions(master, source, added, locate))
   const regenerated = new Set(replaced.flatMap((item) => item.files))
   const files: HlsFile[] = []
   for (const path of [...source.playlists, ...source.media.keys()]) {
@@ -183,8 +185,7 @@ async function writeRest(
     await syncFolder(to)
     files.push({ path, fate, sha256: await fileSha256(to, signal) })
   }
-  if (!addTrack) return files
-  for (const path of await writeAddedRenditions(source, folder, target, rewritten)) {
+  for (const path of await writeAddedRenditions(source, folder, target, added)) {
     await syncFolder(join(target, path))
     files.push({ path, fate: 'added', sha256: await fileSha256(join(target, path), signal) })
   }

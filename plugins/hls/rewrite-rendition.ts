@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { JobFailedError, VoxmuxError } from '../../src/core/errors.js'
 import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES, notAacLc } from './audio-frames.js'
@@ -89,11 +90,18 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
       rendition,
       sizes.map((size) => size.after),
     )
+    if (changed.size === 0) await removeFiles([...files.keys()].map((path) => join(target, path)))
     return { rendition, lines, files: [...changed], frameCount, durationSec, isShared, before, after }
   } catch (error) {
     await Promise.allSettled([...files.values()].map((file) => file.close()))
     throw error
   }
+}
+
+/** Removes files that equal the old ones: these are copied with the rest of the package. Their folders go if empty. */
+async function removeFiles(paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(path)
+  for (const folder of new Set(paths.map(dirname))) await rmdir(folder).catch(() => {})
 }
 
 /**

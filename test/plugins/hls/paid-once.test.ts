@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { regenerateHls } from 'voxmux/plugins/hls'
@@ -74,6 +74,17 @@ describe('a language in which the service finds no voice', () => {
     expect(fates).toMatchObject({ 'eng/part000.ts': 'regenerated', 'deu/part000.ts': 'copied' })
     const second = 'deu/part001.ts'
     expect(await readFile(join(out(), second))).toEqual(await readFile(join(dirname(master), second)))
+  })
+
+  it('is not added as clear dialogue', async () => {
+    const master = await packageOf(2)
+    const { server } = bench
+    server.behaviour.states = ({ id }) => [id === server.files[0]?.id ? SUCCEEDED : WITHOUT_VOICE]
+    const { files } = await regenerateHls(master, out(), { addTrack: true, job: { preset: 'transparent' } })
+    const added = files.flatMap(({ path, fate }) => (fate === 'added' ? [dirname(path)] : []))
+    expect(new Set(added)).toEqual(new Set(['clear-dialogue/eng']))
+    expect(await readdir(join(out(), 'clear-dialogue'))).toEqual(['eng'])
+    expect(await readFile(join(out(), 'master.m3u8'), 'utf8')).not.toContain('clear-dialogue/deu')
   })
 
   it('is refused if no other has one: a copy is not published as regenerated', async () => {
