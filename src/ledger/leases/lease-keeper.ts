@@ -6,8 +6,8 @@ import { linkedAbort } from '../../core/linked-abort.js'
  * next beat retries it. Nobody else gets the lease before it expires.
  *
  * @param renew throws `ERR_LEASE_LOST` when another process has the lease
- * @returns a signal that aborts when the lease is lost (the reason is `ERR_LEASE_LOST`) or the parent aborts. `beat`
- * renews at once, `confirm` does so or throws, and `stop` ends the renewals
+ * @returns a signal that aborts when the lease is lost (the reason is `ERR_LEASE_LOST`) or the parent aborts; and `stop`.
+ * Both others renew at once: `beat` never throws, and `confirm` does
  */
 export function keepLease(renew: () => Promise<unknown>, leaseMs: number, parent?: AbortSignal) {
   const { controller, signal, release } = linkedAbort(parent)
