@@ -242,7 +242,9 @@ describe('chunks', () => {
           const file = await open(path, 'r')
           const parsed = await chunkFile(file, 12 + body.length + rest.length)
           await file.close()
-          expect(parsed?.chunks.map(({ id }) => id)).toEqual([...before, data, ...behind].map(({ id }) => id))
+          // A header that states no samples is that of a recorder which lost its power: all behind it are samples.
+          const known = [...before, data, ...(size > 0 ? behind : [])]
+          expect(parsed?.chunks.map(({ id }) => id)).toEqual(known.map(({ id }) => id))
           const census = chunkStructures(parsed as never).map((part) => ({
             ...part,
             fate: 'kept' as const,
