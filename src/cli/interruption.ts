@@ -21,9 +21,9 @@ export function watchInterruption(output: Output): Interruption {
   const wasInTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY) && isInTerminal()
   const stop = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) {
-      output.fail(new InterruptedError())
       // The exit waits for threads, and one of them may wait for a pipe or a share. The next signal then ends the process.
       for (const one of SIGNALS) process.removeAllListeners(one)
+      output.fail(new InterruptedError())
       process.exit(130)
     }
     output.note('Stopping … press Ctrl-C again to exit at once.')

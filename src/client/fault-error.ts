@@ -82,7 +82,7 @@ function purpose({ operation }: HttpFault): string {
 function proxyRemedies({ unusedProxy }: HttpFault): string[] {
   if (unusedProxy === undefined) return []
   return [
-    `If the service is behind the proxy of ${unusedProxy}, set NODE_USE_ENV_PROXY=1, and run Node 22.21, 24.5 or newer (this is ${process.versions.node}).`,
+    `If the service is behind the proxy of ${unusedProxy}, set NODE_USE_ENV_PROXY=1, and run Node 22.21, 24.5 or newer.`,
   ]
 }
 
