@@ -27,6 +27,6 @@ export async function requireMostOfSound(
   const [heard, held] = [endSec, packetsSec].map((sec) => sec.toFixed(2))
   throw unreadable(`ffmpeg decodes only ${heard} s of the ${held} s of audio track ${stream.audioIndex} of ${path}`, {
     input: path,
-    remedies: ['Open it in the program that wrote it, export the sound again as PCM or FLAC.'],
+    remedies: ['Open it in the program that wrote it, and export the sound again as PCM or FLAC.'],
   })
 }
