@@ -3,8 +3,12 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
 import type { MediaInfo } from '../media-info.js'
+import { unlessMalformed } from '../probe/malformed-file.js'
+import { type Box, bodyOf, childAt, childrenOf } from '../probe/movie/box.js'
+import { decodeTimeOf, trackIdOf } from '../probe/movie/fragment-facts.js'
 import { fileBoxes, type MovieBox } from '../probe/movie/movie-boxes.js'
 import { movieTracks } from '../probe/movie/movie-tracks.js'
+import { parseBoxes } from '../probe/movie/parse-boxes.js'
 
 /** Time by which sound may play earlier than its fragment states, as after the lead-in of an encoder. */
 const MARGIN_SEC = 1
@@ -57,36 +61,16 @@ function wholeBox(file: FileHandle, { startAt, endAt }: MovieBox): Promise<Buffe
   return readAt(file, startAt, endAt - startAt)
 }
 
-interface Child {
-  readonly type: string
-  readonly bodyAt: number
-  readonly endAt: number
-}
-
-/** The boxes in one that was read. Those of a fragment are never so long that they need 64 bits. */
-function* childrenIn(bytes: Buffer, bodyAt: number, endAt: number): Generator<Child> {
-  for (let at = bodyAt; at + 8 <= endAt; ) {
-    const length = bytes.readUInt32BE(at)
-    if (length < 8 || at + length > endAt) return
-    yield { type: bytes.toString('latin1', at + 4, at + 8), bodyAt: at + 8, endAt: at + length }
-    at += length
-  }
-}
-
-/** The boxes of each `traf` of a `moof`. */
-function* trackFragments(moof: Buffer): Generator<readonly Child[]> {
-  for (const { type, bodyAt, endAt } of childrenIn(moof, 8, moof.length)) {
-    if (type === 'traf') yield [...childrenIn(moof, bodyAt, endAt)]
-  }
+/** The `traf` boxes of a `moof`; none of a broken one, which ffmpeg does not read either. */
+function trackFragments(moof: Buffer): readonly Box[] {
+  return unlessMalformed(() => childrenOf(parseBoxes(moof, 0, '')[0], 'traf'), [])
 }
 
 /** Track and decoding time of each fragment that states both. */
 function* fragmentTimes(moof: Buffer): Generator<{ readonly track: number; readonly ticks: number }> {
-  for (const boxes of trackFragments(moof)) {
-    const [header, time] = ['tfhd', 'tfdt'].map((wanted) => boxes.find(({ type }) => type === wanted)?.bodyAt)
-    if (header === undefined || time === undefined) continue
-    const ticks = moof[time] === 1 ? Number(moof.readBigUInt64BE(time + 4)) : moof.readUInt32BE(time + 4)
-    yield { track: moof.readUInt32BE(header + 4), ticks }
+  for (const traf of trackFragments(moof)) {
+    const [track, ticks] = [trackIdOf(traf), decodeTimeOf(traf)]
+    if (track !== undefined && ticks !== null) yield { track, ticks }
   }
 }
 
@@ -94,10 +78,10 @@ const BASE_IS_STATED = 1
 
 /** A `moof` that lies some bytes earlier than in its file. */
 function moved(moof: Buffer, bytes: number): Buffer {
-  for (const boxes of trackFragments(moof)) {
-    const header = boxes.find(({ type }) => type === 'tfhd')?.bodyAt
-    if (header === undefined || ((moof[header + 3] as number) & BASE_IS_STATED) === 0) continue
-    moof.writeBigUInt64BE(moof.readBigUInt64BE(header + 8) - BigInt(bytes), header + 8)
+  for (const traf of trackFragments(moof)) {
+    const header = bodyOf(childAt(traf, 'tfhd'))
+    if (header.length < 16 || ((header[3] as number) & BASE_IS_STATED) === 0) continue
+    header.writeBigUInt64BE(header.readBigUInt64BE(8) - BigInt(bytes), 8)
   }
   return moof
 }

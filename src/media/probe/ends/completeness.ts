@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { matroskaSegment } from '../matroska/matroska-clock.js'
 import { isCutEnd } from '../movie/box.js'
+import { parseHeader } from '../movie/parse-boxes.js'
 import { nearReader } from '../near-reader.js'
 import { endOfAsf } from './asf-end.js'
 import { endOfAu, endOfCaf, endOfForm, endOfRiff, endOfWave64 } from './chunk-ends.js'
@@ -51,15 +52,12 @@ async function endOfBoxes(file: FileHandle, sizeBytes: number): Promise<number> 
   const read = nearReader(file)
   let at = 0
   while (at + 8 <= sizeBytes) {
-    const header = await read(at, 16)
-    const type = header.toString('latin1', 4, 8)
-    if (header.length < 8 || !/^[\w© -]{4}$/.test(type)) return at
-    const short = header.readUInt32BE(0)
-    // 0: to the end of the file; 1: the size follows as 64 bits.
-    if (short === 0) return sizeBytes
-    const size = short === 1 && header.length >= 16 ? Number(header.readBigUInt64BE(8)) : short
-    if (size < 8 || (at + size > sizeBytes && !isCutEnd(type))) return at
-    at += size
+    const header = parseHeader(await read(at, 16))
+    if (!header || !/^[\w© -]{4}$/.test(header.type)) return at
+    const { type, length } = header
+    if (length === null) return sizeBytes
+    if (length < 8 || (at + length > sizeBytes && !isCutEnd(type))) return at
+    at += length
   }
   return at
 }

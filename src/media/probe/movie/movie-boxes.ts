@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { type NearReader, nearReader } from '../near-reader.js'
+import { parseHeader } from './parse-boxes.js'
 
 /** A box of an mp4 or mov, with the position of its header and of its content. */
 export interface MovieBox {
@@ -68,14 +69,10 @@ export async function* fileBoxes(file: FileHandle, sizeBytes: number, from = 0):
 }
 
 async function boxAt(read: NearReader, at: number, limit: number): Promise<MovieBox | undefined> {
-  const head = await read(at, 16)
-  if (head.length < 8) return undefined
-  const short = head.readUInt32BE(0)
-  // 0: up to the end of its parent; 1: the size follows as 64 bits.
-  const size = short === 0 ? limit - at : short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short
-  const headBytes = short === 1 ? 16 : 8
-  if (size < headBytes) return undefined
-  return { type: head.toString('latin1', 4, 8), startAt: at, bodyAt: at + headBytes, endAt: Math.min(at + size, limit) }
+  const header = parseHeader(await read(at, 16))
+  const size = header?.length ?? limit - at
+  if (!header || size < header.headerBytes) return undefined
+  return { type: header.type, startAt: at, bodyAt: at + header.headerBytes, endAt: Math.min(at + size, limit) }
 }
 
 /** The content of a table; only the head of `stsz`. */

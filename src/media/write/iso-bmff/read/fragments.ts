@@ -1,5 +1,6 @@
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { decodeTimeOf, trackIdOf } from '../../../probe/movie/fragment-facts.js'
 import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { SampleChunk } from '../../../probe/movie/sample-table.js'
 import type { Movie } from './movie.js'
@@ -104,12 +105,6 @@ export class Fragments implements Iterable<Fragment> {
   }
 }
 
-/** The track that a `traf` belongs to; undefined if it does not say. */
-export function trackIdOf(traf: Box): number | undefined {
-  const body = bodyOf(childAt(traf, 'tfhd'))
-  return body.length >= 8 ? body.readUInt32BE(4) : undefined
-}
-
 /** A track up to a fragment. Without `tfdt`, the fragment begins at that tick. */
 interface Passed {
   readonly endTick: number
@@ -159,15 +154,9 @@ function readFragment(traf: Box, moof: Box, { impliedBase, passed, defaults }: S
   field(TFHD.sampleFlags, 4, () => 0)
   const baseAt = baseDataOffset ?? ((flags & TFHD.baseIsMoof) !== 0 ? moof.start : impliedBase)
   const { endTick, runs: runsBefore } = passed.get(trackId) ?? { endTick: 0, runs: 0 }
-  const startTick = decodeTime(childAt(traf, 'tfdt')) ?? endTick
+  const startTick = decodeTimeOf(traf) ?? endTick
   const runs = readRuns(traf, header, baseAt, startTick)
   return { box: traf, moof, trackId, header, baseAt, startTick, runs, runsBefore }
-}
-
-function decodeTime(tfdt: Box | undefined): number | null {
-  const body = bodyOf(tfdt)
-  if (body[0] === 1 && body.length >= 12) return Number(body.readBigUInt64BE(4))
-  return body.length >= 8 ? body.readUInt32BE(4) : null
 }
 
 function readRuns(traf: Box, header: FragmentHeader, baseAt: number, startTick: number): readonly FragmentRun[] {
