@@ -75,8 +75,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   if (answer.streams.length === 0) throw unreadable(`${path} contains neither audio nor video`, { input: path })
   const jump = container === 'ts' || container === 'm2ts' ? await clockJump(file, sizeBytes) : undefined
   if (jump) throw clockJumps(path, path, jump)
-  const parts =
-    container === 'ogg' || container === 'opus' ? await unreadParts(path, file, { sizeBytes, signal }) : undefined
+  const parts = container === 'ogg' || container === 'opus' ? await unreadParts(path, file, { signal }) : undefined
   if (parts) throw parts
   const facts = {
     ...{ path: absolute, sizeBytes, container, readOptions },

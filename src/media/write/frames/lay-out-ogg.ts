@@ -1,6 +1,7 @@
+import { BEGINS } from '../../probe/ends/ogg-page.js'
 import type { BytePiece } from '../byte-plan.js'
 import { commentList, newHeaders, type OggHeaders } from './ogg-headers.js'
-import { BEGINS, NO_GRANULE, oggPage, pagesOfPackets } from './ogg-pages.js'
+import { NO_GRANULE, oggPage, pagesOfPackets } from './ogg-pages.js'
 import type { DonorPage, OggDonor } from './splice-ogg.js'
 import { staleComments } from './vorbis-comments.js'
 

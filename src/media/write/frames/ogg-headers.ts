@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
-import { BEGINS, MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
+import { BEGINS } from '../../probe/ends/ogg-page.js'
+import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
 import { withOpusRate } from './opus-rate.js'
 import { freshComments } from './vorbis-comments.js'
 

@@ -1,32 +1,14 @@
 import type { FileHandle } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
+import { MOST_SEGMENTS, type OggPage, PAGE_NAME, readOggPage } from '../../probe/ends/ogg-page.js'
+import { nearReader } from '../../probe/near-reader.js'
 import { type BytePiece, lengthOf, newBytes } from '../byte-plan.js'
 
-/** A page of an Ogg file (RFC 3533). Offsets in bytes. */
-export interface OggPage {
-  readonly start: number
-  readonly headLength: number
-  readonly bodyLength: number
-  /** First byte behind it. */
-  readonly end: number
-  readonly serial: number
-  /** Bit 1: continues a packet, 2: begins a stream, 4: ends it. */
-  readonly flags: number
-  readonly granule: bigint
-  /** Segment table: a packet ends with a segment shorter than 255. */
-  readonly lacing: Buffer
-}
-
-/** Flag of the first page of a stream. */
-export const BEGINS = 2
 /** More bytes of headers are damage, or an attack. */
 export const MOST_HEADER_BYTES = 64 * 1024 ** 2
-const PAGE_NAME = 'OggS'
 const SEARCHED_BYTES = 1024 ** 2
-const HEAD_BYTES = 27
 const CHECKSUM_AT = 22
-export const MOST_SEGMENTS = 255
 /** "No packet ends here." */
 export const NO_GRANULE = 0xffff_ffff_ffff_ffffn
 
@@ -37,26 +19,14 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
 })
 
 /** Reads the page at an offset; undefined if none begins there. */
-export async function oggPageAt(file: FileHandle, start: number): Promise<OggPage | undefined> {
-  const head = await readAt(file, start, HEAD_BYTES + MOST_SEGMENTS)
-  const segments = head[26]
-  if (segments === undefined || head.toString('latin1', 0, 4) !== PAGE_NAME || head[4] !== 0) return undefined
-  const lacing = Buffer.from(head.subarray(HEAD_BYTES, HEAD_BYTES + segments))
-  if (lacing.length < segments) return undefined
-  const headLength = HEAD_BYTES + segments
-  const bodyLength = lacing.reduce((sum, length) => sum + length, 0)
-  return {
-    ...{ start, headLength, bodyLength, end: start + headLength + bodyLength },
-    serial: head.readUInt32LE(14),
-    flags: head[5] ?? 0,
-    granule: head.readBigUInt64LE(6),
-    lacing,
-  }
+export function oggPageAt(file: FileHandle, start: number): Promise<OggPage | undefined> {
+  return readOggPage(nearReader(file), start)
 }
 
 /** The pages from an offset on, up to the first place at which none begins. */
 export async function* oggPages(file: FileHandle, start: number): AsyncGenerator<OggPage> {
-  for (let page = await oggPageAt(file, start); page; page = await oggPageAt(file, page.end)) yield page
+  const read = nearReader(file)
+  for (let page = await readOggPage(read, start); page; page = await readOggPage(read, page.end)) yield page
 }
 
 /** The content of a page. */

@@ -1,10 +1,11 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
+import { MOST_SEGMENTS, type OggPage } from '../../probe/ends/ogg-page.js'
 import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { OPUS_RATE, opusSamples, preSkipOf } from '../splice/opus-samples.js'
 import { blockSize, blockSizes, samplesOfBlocks, startsFrom } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
-import { lacingOf, MOST_SEGMENTS, type OggPage, oggBody, oggPages } from './ogg-pages.js'
+import { lacingOf, oggBody, oggPages } from './ogg-pages.js'
 
 /** The audio of a side file, or of old and new packets. */
 export interface OggDonor {
