@@ -36,7 +36,7 @@ export interface FfmpegCommand {
   readonly outputs: readonly FfmpegOutput[]
 }
 
-export interface FfmpegRunOptions extends Pick<ChildOptions, 'signal' | 'timeoutMs'> {
+export interface FfmpegRunOptions extends Pick<ChildOptions, 'signal'> {
   /** Longest time without progress while nothing waits for us; two minutes by default. */
   readonly stallMs?: number | undefined
   /** Called with the seconds of output written so far. */
@@ -158,7 +158,6 @@ function runFluent(
           stdout: args.includes('pipe:1') ? 'pipe' : 'ignore',
           onFactLine: args.includes(FACTS_URL) ? (options.onFactLine ?? (() => {})) : undefined,
           signal: options.signal,
-          timeoutMs: options.timeoutMs,
           stallMs: options.stallMs,
           onStderrLine: (line) => takeLine(line, options),
         })

@@ -5,6 +5,7 @@ import { findFfprobe } from './binaries.js'
 import { startChild } from './child-process.js'
 import { ffmpegFailure, unreadable } from './ffmpeg-failure.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
+import { LineReader } from './line-reader.js'
 import { processorSec } from './processor-time.js'
 
 /** Any sane file's table is far smaller. A crafted one must not fill the memory. */
@@ -57,14 +58,13 @@ export async function ffprobeLines(
   onLine: (line: string) => void,
   { signal, timeoutMs = DEFAULT_TIMEOUT_MS }: FfprobeOptions,
 ): Promise<void> {
-  let rest = ''
-  const onText = (text: string) => {
-    const lines = `${rest}${text}`.split('\n')
-    rest = lines.pop() ?? ''
-    for (const line of lines) onLine(line)
-  }
-  await ffprobeText(path, args, onText, { signal, timeoutMs, maxChars: Number.POSITIVE_INFINITY })
-  if (rest !== '') onLine(rest)
+  const lines = new LineReader(onLine)
+  await ffprobeText(path, args, (text) => lines.push(text), {
+    signal,
+    timeoutMs,
+    maxChars: Number.POSITIVE_INFINITY,
+  })
+  lines.end()
 }
 
 /** Time limit for reading all packets of a file, per byte; {@link DEFAULT_TIMEOUT_MS} are added. */
