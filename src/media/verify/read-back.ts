@@ -4,6 +4,7 @@ import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
 import { fileClockFilters } from '../pcm/clock-filters.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
+import { wholeFrames } from '../pcm/pcm-streams.js'
 import type { SampleRange } from '../voice-cut.js'
 import { earlyLeadInSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
@@ -83,7 +84,7 @@ async function decodeVoice(
     const command = { globalOptions, inputs, filterComplex: filter, outputs: [mono, ...beside] }
     const { stdout, done } = streamFfmpeg(command, options)
     windows.begin(clock.fromSample)
-    for await (const chunk of stdout) windows.push(chunk as Buffer)
+    for await (const chunk of wholeFrames(stdout, 4)) windows.push(chunk)
     await done
   }
   return windows

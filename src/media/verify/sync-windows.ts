@@ -1,7 +1,6 @@
 /** Collects some parts of a mono stream of 32-bit floats. */
 export class SyncWindows {
   readonly #windows: readonly { readonly from: number; readonly values: Float32Array }[]
-  #rest: Buffer = Buffer.alloc(0)
   /** Samples up to the end of what was pushed. */
   sampleCount = 0
 
@@ -17,22 +16,20 @@ export class SyncWindows {
   /** The next samples are those of a section that begins there. */
   begin(startSample: number): void {
     this.sampleCount = startSample
-    this.#rest = Buffer.alloc(0)
   }
 
+  /** Takes a chunk of whole samples. */
   push(chunk: Buffer): void {
-    const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
-    const count = Math.floor(bytes.length / 4)
+    const count = chunk.length / 4
     for (const { from, values } of this.#windows) {
       const first = Math.max(from, this.sampleCount)
       const end = Math.min(from + values.length, this.sampleCount + count)
       for (let at = first; at < end; at++) {
-        const value = bytes.readFloatLE((at - this.sampleCount) * 4)
+        const value = chunk.readFloatLE((at - this.sampleCount) * 4)
         // One broken float (NaN, infinity) in the window would make the whole correlation NaN.
         values[at - from] = Number.isFinite(value) ? value : 0
       }
     }
     this.sampleCount += count
-    this.#rest = bytes.subarray(count * 4)
   }
 }

@@ -1,7 +1,7 @@
-import { channelWeight } from '../../pcm/channel-weight.js'
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
-import { fullScaleOf, valuesOf } from '../../pcm/pcm-samples.js'
+import { fullScaleOf, readSamples, valuesOf } from '../../pcm/pcm-samples.js'
 import { voiceBandSamples } from '../../pcm/voice-band.js'
+import { monoOf } from '../splice/measure-joint.js'
 
 export type SyncPlaceName = 'start' | 'middle' | 'end'
 
@@ -136,7 +136,8 @@ export class SyncReference {
     const isRest = heardBytes(before) > 0 && heardBytes(block) < this.#leastRest * frame
     const energy = isRest ? 0 : energyOf(block, this.#format)
     if (energy > (this.#best.get(at)?.energy ?? 0)) {
-      const values = monoOf(this.#window.subarray(0, (end + this.#reach) * frame), this.#format)
+      const heard = readSamples(this.#window.subarray(0, (end + this.#reach) * frame), this.#format.sample)
+      const values = monoOf([heard], this.#format.channels)
       // Broken floats (NaN, infinities) cannot be correlated.
       if (values.every(Number.isFinite)) this.#best.set(at, { energy, sample: { at, atSample, values } })
     }
@@ -174,18 +175,4 @@ function energyOf(bytes: Buffer, { sampleRate, channels, sample }: PcmFormat): n
     count++
   }
   return energy / count > 1e-10 ? energy : 0
-}
-
-/** Sums all channels by their weights, as the sync check does. */
-function monoOf(bytes: Buffer, { channels, sample }: PcmFormat): Float64Array {
-  const values = valuesOf(bytes, sample)
-  const scale = fullScaleOf(sample)
-  const mono = new Float64Array(Math.floor(values.length / channels))
-  for (let place = 0; place < mono.length; place++) {
-    let sum = 0
-    for (let channel = 0; channel < channels; channel++)
-      sum += channelWeight(channel) * (values[place * channels + channel] as number)
-    mono[place] = sum / scale
-  }
-  return mono
 }
