@@ -16,7 +16,8 @@ const MOST_STRETCHES = 20
  */
 export function planStretches(sampleCount: number, sampleRate: number): readonly SampleRange[] {
   const lengthSec = sampleCount / sampleRate
-  if (lengthSec <= WHOLE_SEC) return contiguous(sampleCount, STRETCH_SEC * sampleRate)
+  const whole = { startSample: 0, endSample: sampleCount }
+  if (lengthSec <= WHOLE_SEC) return partsOf(whole, STRETCH_SEC * sampleRate)
   const count = Math.min(MOST_STRETCHES, Math.ceil(lengthSec / PART_SEC))
   return Array.from({ length: count }, (_, index) =>
     stretchAt(Math.floor((index * (lengthSec - SAMPLED_STRETCH_SEC)) / (count - 1)), sampleCount, sampleRate),
@@ -39,11 +40,12 @@ export function loudStretches(
   return starts.sort((one, other) => one - other).map((start) => stretchAt(start, sampleCount, sampleRate))
 }
 
-function contiguous(sampleCount: number, length: number): readonly SampleRange[] {
-  const count = Math.max(1, Math.ceil(sampleCount / length))
-  return Array.from({ length: count }, (_, index) => ({
-    startSample: index * length,
-    endSample: Math.min((index + 1) * length, sampleCount),
+/** Splits a range into parts of `samples`; the last one may be shorter. */
+export function partsOf({ startSample, endSample }: SampleRange, samples: number): readonly SampleRange[] {
+  const count = Math.max(0, Math.ceil((endSample - startSample) / samples))
+  return Array.from({ length: count }, (_, place) => ({
+    startSample: startSample + place * samples,
+    endSample: Math.min(startSample + (place + 1) * samples, endSample),
   }))
 }
 

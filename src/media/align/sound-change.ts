@@ -1,6 +1,7 @@
 import type { PcmFormat } from '../pcm/pcm.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
+import { partsOf } from './align-plan.js'
 import type { VoiceAlignment } from './align-voice.js'
 import { pairedParts } from './paired-parts.js'
 
@@ -76,15 +77,6 @@ async function* changedWindows(
       yield { frames: (end - at) / cut.channels, fallDb }
     }
   }
-}
-
-/** Splits a range into parts of `samples`; the last one may be shorter. */
-function partsOf({ startSample, endSample }: SampleRange, samples: number): readonly SampleRange[] {
-  const count = Math.max(0, Math.ceil((endSample - startSample) / samples))
-  return Array.from({ length: count }, (_, place) => ({
-    startSample: startSample + place * samples,
-    endSample: Math.min(startSample + (place + 1) * samples, endSample),
-  }))
 }
 
 /** Samples in their own type, because converting every sample would take longer than comparing them. */
