@@ -33,19 +33,25 @@ export class Rewrite {
 
   /** The pieces of an element: new bytes, and ranges of the input for its children that stay. */
   *pieces(element: Element): Generator<BytePiece> {
+    for (const part of this.#parts(element)) {
+      if (part instanceof Uint8Array) yield newBytes(part)
+      else yield { kind: 'input', start: part.start, length: part.bytes.length }
+    }
+  }
+
+  /** New bytes, and elements that stay, in their order. */
+  *#parts(element: Element): Generator<Buffer | Element> {
     const made = this.#replaced.get(element)
     if (made || !this.#isChanged(element)) {
-      yield made ? newBytes(made) : { kind: 'input', start: element.start, length: element.bytes.length }
+      yield made ?? element
       return
     }
-    yield newBytes(makeHead(element.id, this.#bodyLength(element), element.sizeWidth))
-    const [first, ...rest] = element.children
-    if (first) {
-      if (isChecksum(first)) yield newBytes(this.#checksum(first, element))
-      else yield* this.pieces(first)
+    yield makeHead(element.id, this.#bodyLength(element), element.sizeWidth)
+    for (const [place, child] of element.children.entries()) {
+      if (place === 0 && isChecksum(child)) yield this.#checksum(child, element)
+      else yield* this.#parts(child)
     }
-    for (const child of rest) yield* this.pieces(child)
-    yield newBytes(this.#added.get(element) ?? Buffer.alloc(0))
+    yield this.#added.get(element) ?? Buffer.alloc(0)
   }
 
   #isChanged(element: Element): boolean {
@@ -64,19 +70,10 @@ export class Rewrite {
   /** A checksum element of the same form, over everything behind it. */
   #checksum(old: Element, parent: Element): Buffer {
     const made = Buffer.from(old.bytes)
-    const rest = [...parent.children.slice(1).map((child) => this.#bytesOf(child)), this.#added.get(parent)]
-    made.writeUInt32LE(crc32(Buffer.concat(rest.flatMap((bytes) => bytes ?? []))), made.length - 4)
+    const rest = parent.children.slice(1).flatMap((child) => [...this.#parts(child)])
+    const bytes = rest.map((part) => (part instanceof Uint8Array ? part : part.bytes))
+    made.writeUInt32LE(crc32(Buffer.concat([...bytes, this.#added.get(parent) ?? Buffer.alloc(0)])), made.length - 4)
     return made
-  }
-
-  #bytesOf(element: Element): Buffer {
-    const made = this.#replaced.get(element)
-    if (made || !this.#isChanged(element)) return made ?? element.bytes
-    const [first, ...rest] = element.children
-    const children = rest.map((child) => this.#bytesOf(child))
-    const head = makeHead(element.id, this.#bodyLength(element), element.sizeWidth)
-    const begin = first && (isChecksum(first) ? this.#checksum(first, element) : this.#bytesOf(first))
-    return Buffer.concat([head, ...(begin ? [begin] : []), ...children, this.#added.get(element) ?? Buffer.alloc(0)])
   }
 }
 
