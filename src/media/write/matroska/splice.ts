@@ -7,8 +7,7 @@ import type { MatroskaDonor } from './read/donor.js'
 import { childOf, childrenOf, uintIn } from './read/element.js'
 import { elementsIn, type MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
-import { isLaced, unlace } from './read/unlace.js'
-import { xiphPackets } from './read/xiph-packets.js'
+import { isLaced, unlace, xiphPackets } from './read/unlace.js'
 import type { Voice } from './voice.js'
 
 /** Codecs whose packets themselves state how long they last. */

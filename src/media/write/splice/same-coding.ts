@@ -1,6 +1,6 @@
 import type { AudioStreamInfo } from '../../media-info.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
-import { xiphPackets } from '../matroska/read/xiph-packets.js'
+import { xiphPackets } from '../matroska/read/unlace.js'
 import type { WantedTrack } from '../writer.js'
 import { opusSamples } from './opus-samples.js'
 

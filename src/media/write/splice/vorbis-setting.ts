@@ -8,7 +8,7 @@ import { fileUrl } from '../../ffmpeg/input-safety.js'
 import { temporaryFolder } from '../../ffmpeg/temporary-folder.js'
 import { type EncoderFeed, encoderOptions, measuredOnce, silence } from '../encode/encoder-priming.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
-import { xiphPackets } from '../matroska/read/xiph-packets.js'
+import { xiphPackets } from '../matroska/read/unlace.js'
 import type { WantedTrack } from '../writer.js'
 import type { SpliceableTrack, VorbisHeaders } from './old-packets.js'
 

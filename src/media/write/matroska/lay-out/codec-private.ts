@@ -1,7 +1,7 @@
 import { lacingOf } from '../../frames/ogg-pages.js'
 import { withOpusRate } from '../../frames/opus-rate.js'
 import type { TrackEntry } from '../read/track-entry.js'
-import { xiphPackets } from '../read/xiph-packets.js'
+import { xiphPackets } from '../read/unlace.js'
 
 const STREAMINFO = 0
 const SEEKTABLE = 3

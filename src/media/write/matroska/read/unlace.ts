@@ -73,6 +73,17 @@ export function isLaced(blocks: BlockList): boolean {
   return false
 }
 
+/**
+ * The three headers of Vorbis in a CodecPrivate, with Xiph lacing: their number less one, the sizes of all but the last, and
+ * the packets. Undefined for another structure.
+ */
+export function xiphPackets(header: Buffer): readonly [Buffer, Buffer, Buffer] | undefined {
+  const packets = header[0] === 2 ? framesOf(header, XIPH, header.length) : undefined
+  return packets?.map(({ from, length }) => header.subarray(from, from + length)) as
+    | [Buffer, Buffer, Buffer]
+    | undefined
+}
+
 /** The frames of a block, by their offset in its data. @param bytes its first ones at least */
 function framesOf(bytes: Buffer, lacing: number, dataLength: number) {
   if (lacing === 0) return [{ from: 0, length: dataLength }]
