@@ -47,6 +47,11 @@ export function isMatroska({ container }: { readonly container: string }): boole
   return container === 'mkv' || container === 'webm'
 }
 
+/** True for ISO base media and QuickTime. */
+export function isMovie({ formatName }: { readonly formatName: string }): boolean {
+  return formatName.startsWith('mov')
+}
+
 /** ISO base media by brand. An audio-only mp4 is an m4a only if its brand or name says so. */
 function movKind({ path, answer }: ContainerClues): string {
   const brand = (answer.format.tags.major_brand ?? 'qt  ').trim().toLowerCase()

@@ -1,4 +1,5 @@
 import type { MediaInfo, ProgramInfo, StreamInfo } from '../media-info.js'
+import { isMovie } from './container-kind.js'
 import type { FfprobeAnswer, RawStream } from './ffprobe-schema.js'
 import { withFileTags } from './file-tags.js'
 
@@ -37,7 +38,7 @@ export function mediaInfoOf(
       title: tag(chapter.tags, 'title'),
     })),
   }
-  return format.format_name === MOVIE_FORMAT ? withoutZeroLengths(media) : media
+  return isMovie(media) ? withoutZeroLengths(media) : media
 }
 
 /**
@@ -56,9 +57,7 @@ function length(sec: number | null): number | null {
   return sec !== null && sec < 0 ? null : sec
 }
 
-/** ffprobe's name of QuickTime and ISO base media. Their headers state a length of zero if the writer did not know it. */
-const MOVIE_FORMAT = 'mov,mp4,m4a,3gp,3g2,mj2'
-
+/** The headers of a movie state a length of zero if the writer did not know it. */
 function withoutZeroLengths(media: MediaInfo): MediaInfo {
   const streams = media.streams.map((stream) => ({ ...stream, durationSec: stream.durationSec || null }))
   return { ...media, durationSec: media.durationSec || null, streams }

@@ -227,6 +227,11 @@ export function isSoundContainer(container: string): boolean {
   return profile !== undefined && (container === 'ogg' || profile.soundOnly || profile.videoCodecs?.length === 0)
 }
 
+/** True for a container of the family of MP4 and QuickTime. */
+export function isMovieProfile({ data }: Pick<ContainerProfile, 'data'>): boolean {
+  return data === 'mp4' || data === 'quicktime'
+}
+
 /** True if a container can carry an audio codec. */
 export function carriesAudio(profile: ContainerProfile, codec: string): boolean {
   // The packets of a Blu-ray have headers of their own.

@@ -5,7 +5,7 @@ import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
 import { singleFrames } from '../pcm/single-frames.js'
 import { hasPackedFrames } from '../probe/misread/packed-frames.js'
-import { containerProfile } from './container-profile.js'
+import { containerProfile, isMovieProfile } from './container-profile.js'
 
 interface ExcerptOptions {
   /** Start in the file, as a player shows it. */
@@ -33,7 +33,7 @@ export async function copyExcerpt(media: MediaInfo, options: ExcerptOptions): Pr
   const own = containerProfile(media.container)
   const film = pictureOf(media)
   const picture = hasPackedFrames(media) || film?.isEncrypted ? undefined : film
-  const isOwn = picture ? own?.data === 'mp4' || own?.data === 'quicktime' : own
+  const isOwn = own && (!picture || isMovieProfile(own))
   const films = picture ? ['mov', 'mp4'] : []
   for (const container of isOwn ? [media.container, ...films] : films) {
     try {
@@ -77,7 +77,7 @@ async function copyInto(
             ...['-c', 'copy', ...audioStreams(media).flatMap(encodeAgain)],
             // The timecode and the tags are those of the whole file.
             ...['-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', '-2', '-y'],
-            ...(profile.data === 'mp4' || profile.data === 'quicktime' ? ['-write_tmcd', '0'] : []),
+            ...(isMovieProfile(profile) ? ['-write_tmcd', '0'] : []),
             ...[...profile.options, '-f', profile.muxer],
           ],
         },

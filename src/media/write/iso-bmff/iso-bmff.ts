@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { isMovie } from '../../probe/container-kind.js'
 import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
 import { layOutFile } from './lay-out/lay-out.js'
@@ -16,7 +17,7 @@ import { trackOf, unfitReason } from './survey.js'
 export const isoBmff: Writer<IsoFile, DonorTrack> = {
   name: 'iso-bmff',
   parse: async (media) => {
-    if (!media.formatName.startsWith('mov')) return null
+    if (!isMovie(media)) return null
     await using file = await open(media.path, 'r')
     return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
   },

@@ -1,4 +1,5 @@
 import { isOgg, streamWithFileTags } from '../../probe/file-tags.js'
+import { isMovieProfile } from '../container-profile.js'
 import { staleReason } from '../stale-facts.js'
 import { freeTagOptions } from './mend/free-tags.js'
 import { quickTimeLanguage } from './mend/languages.js'
@@ -44,7 +45,9 @@ export function streamMetadata(plan: MuxPlan, stream: PlannedStream): readonly s
 /** QuickTime and mp4 keep the title of a track as the name of its handler. */
 function handlerName(plan: MuxPlan, stream: WrittenStream): readonly string[] {
   const title = stream.title ?? stream.input.title
-  return isMp4Family(plan) && title !== null ? [`-metadata:s:${stream.outputIndex}`, `handler_name=${title}`] : []
+  return isMovieProfile(plan.profile) && title !== null
+    ? [`-metadata:s:${stream.outputIndex}`, `handler_name=${title}`]
+    : []
 }
 
 function language({ container }: MuxPlan, stream: PlannedStream): readonly string[] {
@@ -54,7 +57,7 @@ function language({ container }: MuxPlan, stream: PlannedStream): readonly strin
 
 /** Options with which the mp4 muxers keep brand, free tags, timecode and the place of the index. */
 export function mp4FamilyOptions(plan: MuxPlan, fastStart: boolean): readonly string[] {
-  if (!isMp4Family(plan)) return []
+  if (!isMovieProfile(plan.profile)) return []
   const { media, container } = plan
   const brand = media.container === container && container === 'mp4' ? media.tags.major_brand : undefined
   const timecode = media.streams.some((stream) => stream.codecTag === 'tmcd')
@@ -65,8 +68,4 @@ export function mp4FamilyOptions(plan: MuxPlan, fastStart: boolean): readonly st
     // mov copies the tmcd track. mp4 cannot, so the muxer writes one from the timecode of the picture.
     ...(timecode ? ['-write_tmcd', container === 'mov' ? '0' : '1'] : []),
   ]
-}
-
-function isMp4Family({ profile }: MuxPlan): boolean {
-  return ['mp4', 'mov', 'ipod', '3gp', '3g2'].includes(profile.muxer)
 }

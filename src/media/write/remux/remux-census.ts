@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { isMovieProfile } from '../container-profile.js'
 import { asfObjects } from '../structure/asf-objects.js'
 import { withAviLists } from '../structure/avi-lists.js'
 import { flvTags } from '../structure/flv-tags.js'
@@ -53,9 +54,8 @@ const REPLACED: ReadonlyMap<string, string> = new Map([
     'ffmpeg writes the sound beside the DV frames (type 2); the old one stays in them',
   ],
 ])
-/** The division of a film into fragments, and the muxers that do without it. */
+/** The division of a film into fragments. */
 const FRAGMENTS = 'moof'
-const ONE_INDEX: ReadonlySet<string> = new Set(['mp4', 'mov', 'ipod', '3gp', '3g2'])
 /** Packs of a disc or of MPEG-1, in a file that stays a program stream. */
 const OTHER_PACKS = /^packs of /
 const PROGRAM_STREAM = 'mpg'
@@ -101,7 +101,7 @@ export async function remuxCensus(plan: MuxPlan, signal?: AbortSignal): Promise<
 
 /** The reason why another structure in the place of this one is a loss; undefined if it is none. */
 function replacement(path: string, { container, profile }: MuxPlan): string | undefined {
-  if (path === FRAGMENTS && ONE_INDEX.has(profile.muxer)) return 'ffmpeg writes one index for the whole film'
+  if (path === FRAGMENTS && isMovieProfile(profile)) return 'ffmpeg writes one index for the whole film'
   if (OTHER_PACKS.test(path) && container === PROGRAM_STREAM) return 'ffmpeg writes MPEG-2 packs of 2048 bytes'
   return REPLACED.get(path)
 }
@@ -138,18 +138,13 @@ async function structuresOf(media: MediaInfo, signal?: AbortSignal): Promise<Ite
     case 'wmv':
     case 'wma':
       return await asfObjects(file, media.sizeBytes)
-    case 'avi':
-      return await aviStructures(file, media)
     case PROGRAM_STREAM:
       return await programPackets(file, media, signal)
     case 'flv':
       return await flvTags(file, media.sizeBytes)
-    default:
-      return (await outlineOf(file, media))?.structures
+    default: {
+      const structures = (await outlineOf(file, media))?.structures
+      return structures && media.container === 'avi' ? await withAviLists(file, structures) : structures
+    }
   }
-}
-
-async function aviStructures(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
-  const outline = await outlineOf(file, media)
-  return outline ? await withAviLists(file, [...outline.structures]) : undefined
 }

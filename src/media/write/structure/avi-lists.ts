@@ -14,7 +14,7 @@ const OWN_NAME = 'Lavf'
 const JOINED = 'iavs'
 
 /** The structures of an AVI with the chunks in its header and in its tags. */
-export async function withAviLists(file: FileHandle, structures: readonly Structure[]): Promise<readonly Structure[]> {
+export async function withAviLists(file: FileHandle, structures: Iterable<Structure>): Promise<readonly Structure[]> {
   const opened: Structure[] = []
   for (const structure of structures) {
     const isOpened = structure.path === 'RIFF/AVI/LIST' && structure.length <= MOST_BYTES

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
+import { isMatroska, isMovie } from '../../probe/container-kind.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { nameOfId } from '../../probe/matroska/ids.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
@@ -26,21 +27,13 @@ interface Outline {
 export async function outlineOf(file: FileHandle, media: MediaInfo): Promise<Outline | null> {
   const plain = (structures: Iterable<Structure> | undefined) =>
     structures ? { structures, chunks: null, checksums: [] } : null
+  if (isMovie(media)) return plain(await isoBoxes(file, media.sizeBytes))
+  if (isMatroska(media)) return matroskaOutline(media)
   switch (media.container) {
-    case 'mp4':
-    case 'mov':
-    case 'm4a':
-    case 'm4v':
-    case '3gp':
-    case '3g2':
-      return plain(await isoBoxes(file, media.sizeBytes))
     case 'mxf':
       return plain(await klvs(file, media.sizeBytes))
     case 'au':
       return plain(await auParts(file, media.sizeBytes))
-    case 'mkv':
-    case 'webm':
-      return matroskaOutline(media)
     case 'avi':
     case 'wav':
     case 'w64':
