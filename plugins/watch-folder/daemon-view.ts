@@ -1,25 +1,12 @@
 import type { JobEvent } from '../../src/pipeline/events.js'
-
-/**
- * State of a watched folder.
- *
- * `offline`: it, or a folder that it fills, is missing or not mounted; nothing is forgotten and nothing fails.
- *
- * `paused`: its files wait until a person removes the reason.
- */
-type FolderState = 'watching' | 'offline' | 'paused'
+import type { WatchedFolder } from './watched-folder.js'
 
 /** The present state of a watched folder. */
-export interface FolderView {
-  /** Group of its jobs in the job store. */
-  readonly group: string
-  /** Absolute, like the next three. */
-  readonly path: string
-  readonly out: string
-  readonly failed: string
+export interface FolderView extends Pick<WatchedFolder, 'group' | 'path' | 'out' | 'failed'> {
   readonly preset: string
-  readonly state: FolderState
-  /** Why it is offline or paused, for people; null while it is watched. */
+  /** `offline`: it, or a folder that it fills, is missing or not mounted; nothing is forgotten and nothing fails. */
+  readonly state: 'watching' | 'offline'
+  /** Why it is offline, for people; null while it is watched. */
   readonly reason: string | null
   /** `scans`: no events, by configuration or because the system has no watches left. */
   readonly noticedBy: 'events' | 'scans'
@@ -37,8 +24,6 @@ export type DaemonEvent =
 
 /** A read-only view of the daemon. Its jobs are in the job store, by group. */
 export interface DaemonView {
-  /** Unix milliseconds. */
-  readonly startedMs: number
   readonly folders: readonly FolderView[]
   /** Calls `listener` for every event. @returns a function that stops this */
   subscribe(listener: (event: DaemonEvent) => void): () => void

@@ -34,7 +34,6 @@ const JUDGED_AT_ONCE = 2
 
 /** The daemon: its folders and the worker that runs their jobs. */
 export class WatchDaemon implements DaemonView {
-  readonly startedMs = Date.now()
   readonly #options: WatchDaemonOptions
   readonly #seen: SeenFiles
   readonly #judging = new PQueue({ concurrency: JUDGED_AT_ONCE })

@@ -1,34 +1,9 @@
 import { basename } from 'node:path'
 import type { Job, JobStatus } from '../../../src/ledger/index.js'
-import type { Stage } from '../../../src/pipeline/events.js'
 import type { JobProgress } from './progress-board.js'
 
-/** A job as the page receives it. */
-export interface JobView
-  extends Pick<
-    Job,
-    | 'id'
-    | 'input'
-    | 'output'
-    | 'group'
-    | 'preset'
-    | 'status'
-    | 'attempts'
-    | 'error'
-    | 'holder'
-    | 'createdMs'
-    | 'updatedMs'
-    | 'notBeforeMs'
-  > {
-  /** Name of the input, without its folder. */
-  readonly name: string
-  /** Null if the job does not run in this process. */
-  readonly stage: Stage | null
-  readonly percent: number | null
-}
-
-/** Builds the page's view of a job. */
-export function jobView(job: Job, progress?: JobProgress): JobView {
+/** A job as the page receives it, with its progress if it runs in this process. */
+export function jobView(job: Job, progress?: JobProgress) {
   const { id, input, output, group, preset, status, attempts, error, holder, createdMs, updatedMs, notBeforeMs } = job
   return {
     ...{ id, name: basename(input), input, output, group, preset, status, attempts, error },
@@ -37,6 +12,7 @@ export function jobView(job: Job, progress?: JobProgress): JobView {
     percent: progress?.percent ?? null,
   }
 }
+export type JobView = ReturnType<typeof jobView>
 
 /** The lists of the page, and the statuses in each. */
 export const LISTS = {

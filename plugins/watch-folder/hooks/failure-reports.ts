@@ -10,21 +10,16 @@ import type { Job } from '../../../src/ledger/index.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { requireInside } from '../places/require-inside.js'
+import type { AfterFacts } from './after-facts.js'
 
 /** Version of a report's shape, raised when a field changes its meaning or is removed. */
 const SCHEMA_VERSION = 1
 const SUFFIX = '.json'
 
 /** A report, without its version. */
-export interface FailureReport {
-  /** Absolute path of the source. */
-  readonly source: string
+export interface FailureReport extends Pick<AfterFacts, 'source' | 'preset' | 'job' | 'at'> {
   readonly status: 'failed' | 'rejected'
   readonly error: ErrorReport
-  readonly job: string
-  readonly preset: string
-  /** ISO 8601. */
-  readonly at: string
 }
 
 /**

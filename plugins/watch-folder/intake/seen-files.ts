@@ -1,15 +1,10 @@
 import { openSqliteFile, type Row } from '../../../src/ledger/database/sqlite-file.js'
+import type { TakenFile } from './taken-file.js'
 
 /** A queued file of a group, as it was then. */
-export interface SeenFile {
+export interface SeenFile extends TakenFile {
   readonly group: string
-  /** Within the group's folder. */
-  readonly path: string
-  readonly sizeBytes: number
-  readonly mtimeNs: bigint
   readonly ino: bigint
-  /** See `contentId`. */
-  readonly contentId: string
   readonly jobId: string
 }
 

@@ -16,6 +16,7 @@ export type ReadFile = Pick<FileFacts, 'sizeBytes' | 'mtimeNs'>
 export interface TakenFile extends ReadFile {
   /** Within the watched folder. */
   readonly path: string
+  /** See `contentId`. */
   readonly contentId: string
 }
 
