@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Logger } from '../core/logger.js'
+import { sharedWhileRunning } from '../core/waiting.js'
 import { joinAddress, safeAddress } from './address.js'
 import type { ResolvedClientOptions } from './client-options.js'
 import { exchangeJson } from './exchange-json.js'
@@ -35,7 +36,7 @@ export class TokenProvider {
   readonly #transport: TextTransport
   readonly #logger: Logger
   #token: Token | undefined
-  #request: Promise<Token> | undefined
+  readonly #renewed = sharedWhileRunning(() => this.#ask())
   /** The last tokens: a response may still contain one that was renewed in the meantime. */
   readonly #known: string[] = []
 
@@ -74,13 +75,6 @@ export class TokenProvider {
   /** Values that no error may contain, even if a response repeats them. */
   get secrets(): readonly string[] {
     return [this.#options.clientSecret, ...this.#known]
-  }
-
-  #renewed(): Promise<Token> {
-    this.#request ??= this.#ask().finally(() => {
-      this.#request = undefined
-    })
-    return this.#request
   }
 
   async #ask(): Promise<Token> {

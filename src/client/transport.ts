@@ -6,6 +6,7 @@ import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { linkedAbort } from '../core/linked-abort.js'
 import { voxmuxVersion } from '../core/package-folder.js'
+import { openedOnce } from '../core/waiting.js'
 import { safeAddress } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
@@ -84,18 +85,11 @@ export async function loadTransport(): Promise<void> {
 
 /** Creates the only HTTP client. got's own retries are off, because they cannot restart our bodies. */
 export function createTransport(timeouts: TimeoutOptions): Transport {
-  let opened: Promise<Client> | undefined
-  const openOnce = () => {
-    opened ??= openClient().catch((error) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  const { opened } = openedOnce(openClient)
   return {
-    sendText: async (exchange) => sendText(await openOnce(), exchange, timeouts),
-    putStream: async (exchange) => putStream(await openOnce(), exchange, timeouts),
-    getStream: async (exchange) => getStream(await openOnce(), exchange, timeouts),
+    sendText: async (exchange) => sendText(await opened(), exchange, timeouts),
+    putStream: async (exchange) => putStream(await opened(), exchange, timeouts),
+    getStream: async (exchange) => getStream(await opened(), exchange, timeouts),
   }
 }
 

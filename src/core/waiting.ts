@@ -25,6 +25,33 @@ export async function withDeadline<T, L>(work: Promise<T>, ms: number, late: () 
   }
 }
 
+/** Opens something for the first caller, and again only if that failed: a fault of the moment must not last. */
+export function openedOnce<T>(open: () => Promise<T>) {
+  let opening: Promise<T> | undefined
+  return {
+    opened: (): Promise<T> => {
+      opening ??= open().catch((error) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    /** Undefined if nothing is open or about to be, and so nothing must be closed. */
+    ifOpened: async (): Promise<T | undefined> => opening,
+  }
+}
+
+/** Callers that come while `work` runs share its result. The next one starts it again. */
+export function sharedWhileRunning<A extends readonly unknown[], T>(work: (...args: A) => Promise<T>) {
+  let running: Promise<T> | undefined
+  return (...args: A): Promise<T> => {
+    running ??= work(...args).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
 /** A wait that can be cut short. A call of `now` without a waiter cuts the next wait short. */
 export class WakeUp {
   #called = false

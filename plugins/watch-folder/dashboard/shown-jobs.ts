@@ -1,5 +1,5 @@
 import { TransientError } from '../../../src/core/errors.js'
-import { withDeadline } from '../../../src/core/waiting.js'
+import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
 
 /** The requests of people to the store. */
@@ -17,8 +17,8 @@ const AWAY = 'The job store does not respond.'
 export class ShownJobs implements Questions {
   readonly #jobs: Questions
   /** One request at a time. Others that come meanwhile share its response, so nothing piles up. */
-  #counts: Promise<JobCount[]> | undefined
-  #pauses: Promise<Pause[]> | undefined
+  readonly #counts = sharedWhileRunning(() => this.#jobs.counts())
+  readonly #pauses = sharedWhileRunning(() => this.#jobs.pauses())
   #awaySinceMs: number | undefined
 
   constructor(jobs: Questions) {
@@ -26,19 +26,13 @@ export class ShownJobs implements Questions {
   }
 
   counts(): Promise<JobCount[]> {
-    this.#counts ??= this.#jobs.counts().finally(() => {
-      this.#counts = undefined
-    })
-    return withinPatience(this.#counts)
+    return withinPatience(this.#counts())
   }
 
   /** Never rejects. */
   async pauses(): Promise<Pause[]> {
-    this.#pauses ??= this.#jobs.pauses().finally(() => {
-      this.#pauses = undefined
-    })
     try {
-      const pauses = await withinPatience(this.#pauses)
+      const pauses = await withinPatience(this.#pauses())
       this.#awaySinceMs = undefined
       return pauses
     } catch {

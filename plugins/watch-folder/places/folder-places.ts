@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
 import { systemCode } from '../../../src/core/errors.js'
-import { withDeadline } from '../../../src/core/waiting.js'
+import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import type { SeenMounts } from '../intake/seen-files.js'
 import type { Aftercare } from '../watched-folder.js'
 import { prepareFolder } from './prepare-folder.js'
@@ -15,7 +15,8 @@ export class FolderPlaces {
   readonly folder: Aftercare
   readonly #mounts: SeenMounts
   readonly #all: readonly string[]
-  #looking: Promise<string | null> | undefined
+  /** Only one request goes to a share that hangs, because each holds a thread of the process. */
+  readonly #look = sharedWhileRunning((make: boolean) => this.#examine(make))
 
   /** @param mounts the mount points of the places when they were last present; updated here */
   constructor(folder: Aftercare, mounts: SeenMounts) {
@@ -33,14 +34,10 @@ export class FolderPlaces {
    * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async absence({ make }: { readonly make: boolean }): Promise<string | null> {
-    // Only one request goes to a share that hangs, because each holds a thread of the process.
-    this.#looking ??= this.#look(make).finally(() => {
-      this.#looking = undefined
-    })
-    return withDeadline(this.#looking, ANSWER_MS, () => `${this.folder.path} does not respond.`)
+    return withDeadline(this.#look(make), ANSWER_MS, () => `${this.folder.path} does not respond.`)
   }
 
-  async #look(make: boolean): Promise<string | null> {
+  async #examine(make: boolean): Promise<string | null> {
     const { group, path } = this.folder
     const root = await absenceOf(path)
     if (root !== null) return this.#mounts.mountOf(group, path) === null ? ((await misnamed(path)) ?? root) : root

@@ -4,6 +4,7 @@ import { access, chmod, copyFile, link, rename, rm, stat, utimes } from 'node:fs
 import { dirname, extname, join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
+import { openedOnce, sharedWhileRunning } from '../../core/waiting.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
 import { partName, sweepParts } from './part-files.js'
 
@@ -35,10 +36,11 @@ interface CachedVoice {
 export class VoiceCache {
   readonly #folder: string
   readonly #maxBytes: number
-  #ready: Promise<void> | undefined
   /** Bytes that may be added before the folder is checked again. */
   #room = 0
-  #clearing: Promise<void> | undefined
+  readonly #ready = openedOnce(() => this.#prepare())
+  /** Deletes the least recently used files until the rest fits. Concurrent calls share one run. */
+  readonly #makeRoom = sharedWhileRunning(() => this.#clear())
   /** The files that are being stored. Several may share one run that makes room. */
   readonly #arriving = new Set<{ readonly path: string }>()
 
@@ -134,14 +136,6 @@ export class VoiceCache {
     })
   }
 
-  /** Deletes the least recently used files until the rest fits. Concurrent calls share one run. */
-  #makeRoom(): Promise<void> {
-    this.#clearing ??= this.#clear().finally(() => {
-      this.#clearing = undefined
-    })
-    return this.#clearing
-  }
-
   async #clear(): Promise<void> {
     const aged: (Pick<CacheEntry, 'path' | 'sizeBytes'> & { readonly usedMs: number })[] = []
     let total = 0
@@ -164,8 +158,7 @@ export class VoiceCache {
 
   async #attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
-      this.#ready ??= this.#prepare()
-      await this.#ready
+      await this.#ready.opened()
       return await work()
     } catch (error) {
       throw error instanceof TypeError ? error : toVoxmuxError(error, this.#folder)
@@ -179,7 +172,6 @@ export class VoiceCache {
       await access(this.#folder, constants.R_OK | constants.W_OK | constants.X_OK)
       await sweepParts(this.#folder)
     } catch (error) {
-      this.#ready = undefined
       throw unusableFolder(this.#folder, error)
     }
   }

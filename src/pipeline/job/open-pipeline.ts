@@ -13,6 +13,7 @@ import {
 import { readJsonFile } from '../../config/read-json-file.js'
 import { UsageError, type VoxmuxError } from '../../core/errors.js'
 import { type Logger, silentLogger } from '../../core/logger.js'
+import { openedOnce } from '../../core/waiting.js'
 import { openCredentials } from '../../credentials/index.js'
 import { type FileNews, PathRoots, VoiceCache } from '../../ledger/index.js'
 import { onnxModelSchema } from '../../voice/index.js'
@@ -139,7 +140,6 @@ function lazyService(
     news,
   }: Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined },
 ) {
-  let opening: Promise<OpenedService> | undefined
   const clientOf = (access: ServiceAccess) => new VoxmuxClient({ ...access, ...clientOptions, blockTypeHeader, logger })
 
   const openEmbedded = async (): Promise<OpenedService> => {
@@ -163,26 +163,14 @@ function lazyService(
     }
   }
 
-  /** A fault of the moment, such as too many open files, must not fail every later job. */
-  const open = async () => {
-    try {
-      return await (target.kind === 'embedded' ? openEmbedded() : openRemote(target))
-    } catch (error) {
-      opening = undefined
-      throw error
-    }
-  }
-
+  const { opened, ifOpened } = openedOnce(() => (target.kind === 'embedded' ? openEmbedded() : openRemote(target)))
   return {
-    opened: () => {
-      opening ??= open()
-      return opening
-    },
+    opened,
     close: async () => {
-      const opened = await opening?.catch(() => undefined)
-      opened?.client.close()
-      await opened?.intake?.close()
-      await opened?.embedded?.close()
+      const service = await ifOpened().catch(() => undefined)
+      service?.client.close()
+      await service?.intake?.close()
+      await service?.embedded?.close()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { openedOnce } from '../../core/waiting.js'
 import type { Limits } from '../../precheck/index.js'
 import type { EngineSpec } from '../../voice/engine-spec.js'
 import { loadEngine } from '../engine/load-engine.js'
@@ -5,17 +6,8 @@ import type { FileEngine } from './file-engine.js'
 
 /** The engine of a node. The first file opens it, and the next one if that failed. */
 export function nodeEngine(open: () => Promise<FileEngine>) {
-  let opening: Promise<FileEngine> | undefined
-  return {
-    opened: () => {
-      opening ??= open().catch((error) => {
-        opening = undefined
-        throw error
-      })
-      return opening
-    },
-    close: async () => (await opening)?.close?.(),
-  }
+  const { opened, ifOpened } = openedOnce(open)
+  return { opened, close: async () => (await ifOpened())?.close?.() }
 }
 
 /** The embedded engine, whose voice models the files of a node share. */
