@@ -1,7 +1,8 @@
-import { link, open, rename, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
+import { giveName } from '../../../src/pipeline/output/publish.js'
 import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
 import { markerPath } from '../candidates/wholeness.js'
 import { isStill, type ReadFile } from '../intake/taken-file.js'
@@ -10,9 +11,6 @@ import { dropAside, giveBack, setAside } from './moved-aside.js'
 
 /** Names to try, because a file of the same name may be there from before. */
 const MOST_NAMES = 1000
-
-/** Errors of file systems without hard links. */
-const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /**
  * Moves a published source into a folder, under its own path there, and never over another file. It is linked first,
@@ -41,9 +39,9 @@ export async function moveSource(root: string, path: string, done: string, read:
     // It was linked before a crash, and its old name is still there.
     const isSame = there !== undefined && isSameInode(facts, there)
     if (there && !isSame) continue
-    const gift = isSame ? 'linked' : await given(source, target)
-    if (gift === 'taken') continue
-    if (gift === 'renamed') return target
+    const gift = isSame ? 'link' : await given(source, target)
+    if (gift === null) continue
+    if (gift === 'rename') return target
     await syncFolder(folder)
     const linked = await fileFacts(target)
     // Otherwise a newer version had the name already when it was linked.
@@ -97,32 +95,12 @@ async function dropName(source: string, before: FileFacts): Promise<boolean> {
   return isOld || !isSameInode(before, facts)
 }
 
-/** Gives a file another name. `taken` if another file has it, perhaps since a moment ago. */
-async function given(source: string, target: string): Promise<'linked' | 'renamed' | 'taken'> {
-  try {
-    await link(source, target)
-    return 'linked'
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return 'taken'
-    if (!NO_LINKS.has(String(code))) throw error
-  }
-  // A rename replaces whatever has the name, so an empty file of our own takes it first.
-  const isOurs = await open(target, 'wx').then(
-    (file) => file.close().then(() => true),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EEXIST') return false
-      throw error
-    },
-  )
-  if (!isOurs) return 'taken'
-  try {
-    await rename(source, target)
-    return 'renamed'
-  } catch (error) {
-    await rm(target, { force: true })
+/** Gives a file another name. Null if another file has it, perhaps since a moment ago. */
+function given(source: string, target: string): Promise<'link' | 'rename' | null> {
+  return giveName(source, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null
     throw error
-  }
+  })
 }
 
 function isSameInode(a: FileFacts, b: FileFacts): boolean {

@@ -33,7 +33,7 @@ export async function publish(
   await requireFile(part)
   await syncFile(part)
   await mayPublish?.()
-  const method = replace ? await replaceWith(part, output) : await linkOrCreate(part, output)
+  const method = replace ? await replaceWith(part, output) : await nameNew(part, output)
   await rm(part, { force: true })
   await syncFolder(dirname(output))
   return method
@@ -53,29 +53,29 @@ async function replaceWith(part: string, output: string): Promise<PublishMethod>
   return 'replace'
 }
 
-async function linkOrCreate(part: string, output: string): Promise<PublishMethod> {
+function nameNew(part: string, output: string): Promise<PublishMethod> {
+  return giveName(part, output).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'EEXIST' ? outputExists(output, { cause }) : cause
+  })
+}
+
+/** Gives a file a name that no file has. With a link, it keeps its old name too. @throws the system's EEXIST and others */
+export async function giveName(file: string, name: string): Promise<'link' | 'rename'> {
   try {
-    await link(part, output)
+    await link(file, name)
     return 'link'
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw outputExists(output, { cause })
-    if (code === undefined || !NO_LINKS.has(code)) throw cause
+    if (!NO_LINKS.has(String((cause as NodeJS.ErrnoException).code))) throw cause
   }
   // Taking the name exclusively first makes the loser of a race fail with EEXIST instead of overwriting a file.
+  await (await open(name, 'wx')).close()
   try {
-    await (await open(output, 'wx')).close()
+    await rename(file, name)
+    return 'rename'
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw outputExists(output, { cause })
+    await rm(name, { force: true })
     throw cause
   }
-  try {
-    await rename(part, output)
-  } catch (cause) {
-    await rm(output, { force: true })
-    throw cause
-  }
-  return 'rename'
 }
 
 /**
