@@ -19,22 +19,15 @@ export interface Subject {
 }
 
 /** One audio track of a {@link Subject}. */
-export interface SubjectTrack {
-  /** Index among the audio tracks of the user's file, as counted by `--track`. */
-  readonly audioIndex: number
-  /** ffmpeg's name of the codec; null if it has no known decoder. */
-  readonly codec: string | null
+export interface SubjectTrack
+  extends Pick<AudioStreamInfo, 'audioIndex' | 'codec' | 'sampleRate' | 'channels' | 'channelLayout'>,
+    Pick<AudioStreamInfo, 'language' | 'title'> {
   /** The packets cannot be decoded without a key. */
   readonly isEncrypted?: boolean | undefined
   /** The file states no times for a part of the packets. */
   readonly isUntimed?: boolean | undefined
-  readonly sampleRate: number
-  readonly channels: number
-  readonly channelLayout: string | null
   /** Bits per sample of lossless audio; null for a lossy codec. */
   readonly bitDepth: number | null
-  readonly language: string | null
-  readonly title: string | null
   readonly isDefault: boolean
 }
 
