@@ -1,53 +1,35 @@
 import { rm } from 'node:fs/promises'
-import type { OutputType } from '../../contract/index.js'
 import type { JobFailedError } from '../../core/errors.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
-import { type VoiceAmount, type VoicePool, VoiceTally } from '../../voice/index.js'
+import { type VoicePool, VoiceTally } from '../../voice/index.js'
+import type { EngineRequest } from '../work/file-engine.js'
 import { fileError } from './file-error.js'
 import { type FilePart, filePart } from './file-part.js'
 import { writeResult } from './write-result.js'
 
-interface ProcessFileOptions {
-  /** Path of the received media file. */
-  readonly input: string
-  /** Its facts; probed if they are not known. */
-  readonly media?: MediaInfo | undefined
-  /** Path of the output. Replaced if it exists and removed on failure. Its extension does not matter. */
-  readonly output: string
-  /** Start of the part, in seconds on the file's own clock. `endSec` is clamped at the file's end. */
-  readonly startSec?: number | undefined
-  readonly endSec?: number | undefined
-  /** Default: the original's format. For a video, a type writes the sound alone. */
-  readonly outputType?: OutputType | undefined
+type OptionalHere = 'media' | 'signal' | 'onProgress'
+
+/** A request to the engine. If `media` is not known, it is probed. An output is replaced, and removed on failure. */
+interface ProcessFileOptions extends Omit<EngineRequest, OptionalHere>, Partial<Pick<EngineRequest, OptionalHere>> {
   readonly pool: VoicePool
   /** Limits of the accepted files; default: {@link DEFAULT_SERVICE_LIMITS}. */
   readonly limits?: Limits | undefined
   /** Time limit for the whole file; none by default. */
   readonly timeoutMs?: number | undefined
-  readonly signal?: AbortSignal | undefined
-  /** From 0 to 100, never falling; 100 only when the output is written. */
-  readonly onProgress?: ((percent: number) => void) | undefined
-}
-
-interface ProcessedFile {
-  readonly media: MediaInfo
-  /** The amount of voice that was found; null if the engine cannot measure it. */
-  readonly voice: VoiceAmount | null
-  /** Usual extension of the output, without a dot. */
-  readonly extension: string
 }
 
 /**
  * Regenerates the voice of a media file. The output has the same length and alignment, exact to the sample. In a video,
  * every other stream is a stream copy.
  *
+ * @returns the usual extension of the output, without a dot
  * @throws {PrecheckError} with the interface's `errorCode` if the file fails validation (-2 … -18)
  * @throws {JobFailedError} with -14 (part outside the file), -1 (engine crashed) or -12 (deadline)
  * @throws {InterruptedError} on abort
  */
-export async function processFile(options: ProcessFileOptions): Promise<ProcessedFile> {
+export async function processFile(options: ProcessFileOptions): Promise<{ readonly extension: string }> {
   return abortAfter(options, async (signal) => {
     const { input, output, limits = DEFAULT_SERVICE_LIMITS } = options
     const media = options.media ?? (await probe(input, { signal }))
@@ -61,7 +43,7 @@ export async function processFile(options: ProcessFileOptions): Promise<Processe
       // The engine measures the voice while it works. An earlier check would read the file twice.
       if (voice) validate(media, part, limits, voice.voicedSec)
       options.onProgress?.(100)
-      return { media, voice, extension }
+      return { extension }
     } catch (error) {
       await rm(output, { force: true })
       throw error

@@ -8,11 +8,13 @@ export interface EngineRequest {
   readonly media: MediaInfo
   /** Path that the engine writes. Its extension does not matter. */
   readonly output: string
+  /** Start of the part, on the file's own clock. `endSec` is clamped at the file's end. */
   readonly startSec?: number | undefined
   readonly endSec?: number | undefined
+  /** Default: the original's format. For a video, a type writes the sound alone. */
   readonly outputType?: OutputType | undefined
   readonly signal: AbortSignal
-  /** 0 … 100. */
+  /** From 0 to 100, never falling; 100 only when the output is written. */
   readonly onProgress: (percent: number) => void
 }
 
