@@ -1,17 +1,16 @@
 import { NoteTaker } from './note-taker.js'
 import { percent, type Rational } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
-import type { ClipUse, Timeline, TimelineNote, TimelineSource } from './timeline.js'
+import type { ClipUse, Timeline, TimelineSource } from './timeline.js'
 
 /** The finds of a reader that walks a timeline: the clips that are heard, their media, and notes. */
-export class FoundClips {
+export class FoundClips extends NoteTaker {
   readonly uses: ClipUse[] = []
   readonly #sources = new Map<string, TimelineSource>()
-  readonly #notes = new NoteTaker()
 
   /** The timeline with all finds. */
   timeline(name: string | null, relink: Timeline['relink']): Timeline {
-    return { name, sources: [...this.#sources.values()], uses: this.uses, notes: this.#notes.notes, relink }
+    return { name, sources: [...this.#sources.values()], uses: this.uses, notes: this.notes, relink }
   }
 
   /** Adds the ranges of a source that a clip plays, on the source's clock. The last source of an id stays. */
@@ -23,11 +22,6 @@ export class FoundClips {
   /** Notes that a clip does not play at its own speed. @param how the speed as a factor, or in words */
   speed(clip: string, how: Rational | string, taken = 'the range it can cover'): void {
     const words = typeof how === 'string' ? how : `at ${percent(how)} %`
-    this.note('speed', clip, `plays ${words}: ${taken} is taken`)
-  }
-
-  /** Adds a note, once a subject. */
-  note(kind: TimelineNote['kind'], subject: string, message: string): void {
-    this.#notes.add(kind, subject, message)
+    this.add('speed', clip, `plays ${words}: ${taken} is taken`)
   }
 }

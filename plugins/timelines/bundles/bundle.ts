@@ -21,13 +21,8 @@ export function isInBundle(bundle: Bundle | null, path: string): bundle is Bundl
 /** The regenerated file of a bundle's own file, beside it. It gets a number if the bundle holds its name already. */
 export function packedFile({ folder, names }: Bundle, original: string, made: string): PackedFile {
   const below = relative(folder, dirname(original)).split(sep).join('/')
-  const [stem, ending] = splitName(basename(made))
+  const { name: stem, ext } = posix.parse(basename(made))
   let name = posix.join(below, basename(made))
-  for (let number = 2; names.has(name); number++) name = posix.join(below, `${stem}-${number}${ending}`)
+  for (let number = 2; names.has(name); number++) name = posix.join(below, `${stem}-${number}${ext}`)
   return { name, path: made }
-}
-
-function splitName(name: string): readonly [string, string] {
-  const ending = posix.extname(name)
-  return [name.slice(0, name.length - ending.length), ending]
 }

@@ -86,7 +86,7 @@ class EdlReading {
     const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
     const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || isBlack(event))
     if (!source) {
-      if (!isEmpty) this.found.note('generator', clip, 'names no recording: left as it is')
+      if (!isEmpty) this.found.add('generator', clip, 'names no recording: left as it is')
       return
     }
     const own = this.#played(event, clip)
@@ -96,7 +96,7 @@ class EdlReading {
   }
 
   unread(line: number): void {
-    this.found.note(
+    this.found.add(
       'unread',
       `Line ${line}`,
       'looks like an event and cannot be read as one: what it plays is left as it is',

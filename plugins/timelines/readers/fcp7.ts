@@ -84,13 +84,13 @@ class Fcp7Reading {
     const rate = rateOf(sequence) ?? rational(25)
     for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
-        this.found.note('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
+        this.found.add('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
         continue
       }
       this.#guard.pass(track.children.length)
       for (const [index, item] of track.children.entries()) {
         if (item.name === 'generatoritem' && kind === 'audio')
-          this.found.note('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
+          this.found.add('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
         if (item.name === 'clipitem') this.#clip(item, neighbours(track.children, index), { rate, window, depth, kind })
       }
     }
@@ -104,7 +104,7 @@ class Fcp7Reading {
     this.hasClips = true
     const name = textIn(item, 'name') ?? ''
     if (isOff(item)) {
-      this.found.note('disabled', name, 'is disabled: left as it is')
+      this.found.add('disabled', name, 'is disabled: left as it is')
       return
     }
     const own = rateOf(item) ?? rate
@@ -157,7 +157,7 @@ class Fcp7Reading {
     const file = this.#fileOf(item)
     const address = textIn(file, 'pathurl')
     if (!file || !address) {
-      this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
       return
     }
     const path = pathOfAddress(address)

@@ -80,7 +80,7 @@ export class FcpxmlWalk {
     if (around.heard === 'connected') return
     const name = element.attributes.name ?? ''
     if (!isOn(element, 'enabled')) {
-      this.found.note('disabled', name, 'is disabled: left as it is')
+      this.found.add('disabled', name, 'is disabled: left as it is')
       return
     }
     // The sound of a clip can begin and end elsewhere than its picture.
@@ -100,7 +100,7 @@ export class FcpxmlWalk {
   #content(element: XmlElement, name: string, part: TimeRange, around: Surroundings): void {
     if (element.attributes.srcEnable === 'video') return
     if (isMuted(element)) {
-      this.found.note('disabled', name, 'is muted: left as it is')
+      this.found.add('disabled', name, 'is muted: left as it is')
       return
     }
     const window = this.#retimed(element, name, part, around.rate)
@@ -114,7 +114,7 @@ export class FcpxmlWalk {
       case 'ref-clip': {
         const sequence = this.#resources.sequence(element.attributes.ref)
         if (sequence) this.#sequence(sequence, window, inner.depth)
-        else this.found.note('missing-reference', name, 'refers to no compound clip: left as it is')
+        else this.found.add('missing-reference', name, 'refers to no compound clip: left as it is')
         return
       }
       case 'mc-clip':
@@ -136,7 +136,7 @@ export class FcpxmlWalk {
     if (!asset || !hasAudio(asset)) return
     const roles = audioRoles(element)
     if (roles.length > 0 && roles.every((role) => NO_VOICE.has(role))) {
-      this.found.note('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}: left as it is`)
+      this.found.add('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}: left as it is`)
       return
     }
     this.found.use(assetSource(asset), clip || (asset.attributes.name ?? ''), [range])
@@ -193,12 +193,12 @@ export class FcpxmlWalk {
     const asset = this.#resources.asset(element.attributes.ref)
     const first = timeAttribute(asset, 'start') ?? ZERO
     if (points.length > 1) {
-      this.found.note('speed', name, 'is retimed: the range it covers is taken')
+      this.found.add('speed', name, 'is retimed: the range it covers is taken')
       return this.#mapped(element, part, points, first)
     }
     const speed = conformedSpeed(element, rate)
     if (speed.numerator === speed.denominator) return part
-    this.found.note('speed', name, 'is conformed to the frame rate of the sequence: the range it can cover is taken')
+    this.found.add('speed', name, 'is conformed to the frame rate of the sequence: the range it can cover is taken')
     const from = add(first, multiply(subtract(part.start, first), speed))
     return hull(part, { start: from, end: add(from, multiply(length(part), speed)) })
   }

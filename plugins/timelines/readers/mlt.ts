@@ -115,7 +115,7 @@ class MltWalk {
     if (!media) {
       const file = property(producer, 'resource') ?? ''
       if (property(producer, 'mlt_service') === 'xml' || /\.(mlt|kdenlive)$/i.test(file))
-        this.found.note('nested-file', basename(file), 'is a project of its own: regenerate it by itself')
+        this.found.add('nested-file', basename(file), 'is a project of its own: regenerate it by itself')
       return
     }
     if (isSilent(producer)) return

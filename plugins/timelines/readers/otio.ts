@@ -88,7 +88,7 @@ class OtioWalk {
     if (schema === 'Clip' && isHeard) this.hasClips = true
     const name = stringOf(member(node, 'name')) ?? ''
     if (isDisabled(node)) {
-      this.found.note('disabled', name, 'is disabled: left as it is')
+      this.found.add('disabled', name, 'is disabled: left as it is')
       return
     }
     const { start, duration } = trimOf(node)
@@ -101,23 +101,23 @@ class OtioWalk {
     const part = playedPart(placement, window) && playedPart(placement, isReversed ? null : window)
     // Without a range of its own and of its media, its length is that of a file which is not read here.
     const isUnknown = schema === 'Clip' && isHeard && sourceOf(node) !== undefined && isUnranged(node)
-    if (isUnknown) this.found.note('unread', name, 'says no range of its file: left as it is')
+    if (isUnknown) this.found.add('unread', name, 'says no range of its file: left as it is')
     if (!part) return
     if (schema !== 'Clip') this.container(node, part, trackKind)
     else if (isHeard) this.#clip(node, name, part, signed)
   }
 
   #clip(node: JsonNode, clip: string, range: TimeRange, speed: Rational): void {
-    if (speed.numerator === 0n) this.found.note('speed', clip, 'is a freeze frame, without sound')
+    if (speed.numerator === 0n) this.found.add('speed', clip, 'is a freeze frame, without sound')
     else if (compare(speed, ONE) !== 0) this.found.speed(clip, speed, 'the range it covers')
     const reference = activeReference(node)
     const source = sourceOf(node)
     if (source) this.found.use(source, clip, [range])
     else if (schemaOf(reference) === 'GeneratorReference')
-      this.found.note('generator', clip, 'is generated, not recorded: left as it is')
+      this.found.add('generator', clip, 'is generated, not recorded: left as it is')
     else if (schemaOf(reference) === 'ImageSequenceReference')
-      this.found.note('picture-only', clip, 'is a sequence of pictures, without sound')
-    else this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.add('picture-only', clip, 'is a sequence of pictures, without sound')
+    else this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
   }
 }
 

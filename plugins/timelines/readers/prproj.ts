@@ -89,7 +89,7 @@ class PremiereReading {
         const track = child(this.#objects.named(named), 'ClipTrack')
         if (isTrue(child(track, 'Track'), 'IsMuted')) {
           const name = child(sequence, 'Name')?.text ?? 'a sequence'
-          this.found.note('disabled', `A track of ${name}`, 'is muted: left as it is')
+          this.found.add('disabled', `A track of ${name}`, 'is muted: left as it is')
         } else this.#track(track, { window, depth, kind })
       }
     }
@@ -115,14 +115,14 @@ class PremiereReading {
     if (!at) return
     this.hasClips = true
     if (isTrue(placed, 'IsMuted')) {
-      this.found.note('disabled', name, 'is disabled: left as it is')
+      this.found.add('disabled', name, 'is disabled: left as it is')
       return
     }
     const offset = ticksIn(placed, 'OriginalSubClipTimeOffset') ?? ZERO
     if (!clip || !source || offset.numerator !== 0n) {
       const why =
         offset.numerator === 0n ? 'has no source' : 'has an offset of its subclip, whose sense is not published'
-      this.found.note('unread', name, `${why}: left as it is`)
+      this.found.add('unread', name, `${why}: left as it is`)
       return
     }
     const part = this.#played(name, clip, { at, ...handlesOf(at, transitions) }, window)
@@ -167,10 +167,10 @@ class PremiereReading {
     const paths = [...new Set(written.filter((path) => path !== ''))]
     const [path] = paths
     if (!media || path === undefined) {
-      this.found.note('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
     } else if (/^\d+$/.test(path)) {
       // A number is the kind of a generator: bars, tone, black.
-      this.found.note('generator', clip, 'is generated, not recorded: left as it is')
+      this.found.add('generator', clip, 'is generated, not recorded: left as it is')
     } else {
       this.found.use({ id: objectKey(media), name: nameOfPath(path), paths, origin: ZERO }, clip, [range])
     }
