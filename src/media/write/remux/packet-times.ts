@@ -1,6 +1,7 @@
 import { FACTS_URL, type FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
 import { Column } from '../column.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import { hasSize } from './stream-hash.js'
 
 /** The packets of a stream. Columns, because a film has hundreds of thousands. */
 export interface StreamTimes {
@@ -116,6 +117,8 @@ function timedStreams(plan: MuxPlan): readonly PlannedStream[] {
   return plan.streams.filter(({ fate, input }) => {
     if (fate !== 'copied' || input.isEncrypted) return false
     // The QuickTime muxer fills the time between two subtitles with empty packets.
-    return input.kind === 'video' ? !input.isCover : input.kind === 'subtitle' && input.codec !== 'mov_text'
+    return input.kind === 'video'
+      ? !input.isCover && hasSize(input)
+      : input.kind === 'subtitle' && input.codec !== 'mov_text'
   })
 }

@@ -1,4 +1,5 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
+import type { VideoStreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
@@ -79,12 +80,19 @@ export class HashLines {
 
 /**
  * True if a stream is copied and ffmpeg reads its packets. It reads none of attachments, and skips unknown streams.
- * ffmpeg writes no picture whose size it cannot read, such as a damaged cover. It ends with an error at an encrypted
- * packet in the second fragment of a film.
+ * It ends with an error at an encrypted packet in the second fragment of a film.
  */
 export function isHashed({ fate, input }: PlannedStream): boolean {
   const isRead = input.kind !== 'attachment' && input.kind !== 'unknown' && !input.isEncrypted
-  return fate === 'copied' && isRead && (input.kind !== 'video' || (input.width > 0 && input.height > 0))
+  return fate === 'copied' && isRead && (input.kind !== 'video' || hasSize(input))
+}
+
+/**
+ * True if the size of a picture is known. ffmpeg writes no other, such as a damaged cover, or the picture of a recording
+ * that was cut behind its last key frame.
+ */
+export function hasSize({ width, height }: VideoStreamInfo): boolean {
+  return width > 0 && height > 0
 }
 
 function hashedStreams(plan: MuxPlan): readonly PlannedStream[] {
