@@ -88,8 +88,8 @@ export function isHashed({ fate, input }: PlannedStream): boolean {
 }
 
 /**
- * True if the size of a picture is known. ffmpeg writes no other, such as a damaged cover, or the picture of a recording
- * that was cut behind its last key frame.
+ * True if the size of a picture is known. ffmpeg writes no other, such as a damaged cover. The same is true of a
+ * recording that was cut behind its last key frame.
  */
 export function hasSize({ width, height }: VideoStreamInfo): boolean {
   return width > 0 && height > 0
