@@ -214,10 +214,18 @@ function worthInLc(profile: string | null): number {
   return profile === 'HE-AACv2' ? 3 : profile === 'HE-AAC' ? 2 : 1
 }
 
+/** Codecs whose frames state their bit rate. */
+const RATED_CODECS: ReadonlySet<string> = new Set(['mp2', 'mp3', 'ac3', 'eac3'])
+/** Share by which the packets of such a track may differ from its rate, if a frame was cut off. */
+const CUT_SHARE = 0.05
+
 /** Bit rate of the packets if they were counted, else of the header if it is plausible. */
 function ownBitRate(stream: AudioStreamInfo, { measuredBitRates }: AudioChoices): number | null {
   const least = LEAST_BIT_RATE_PER_CHANNEL * Math.max(1, stream.channels)
-  const rates = [measuredBitRates?.get(stream.audioIndex), stream.bitRate]
+  const { codec, bitRate } = stream
+  const measured = measuredBitRates?.get(stream.audioIndex)
+  const isStated = RATED_CODECS.has(codec ?? '') && Math.abs((measured ?? 0) / (bitRate ?? 1) - 1) < CUT_SHARE
+  const rates = [isStated ? bitRate : measured, bitRate]
   return rates.find((rate): rate is number => typeof rate === 'number' && rate >= least) ?? null
 }
 

@@ -18,6 +18,20 @@ describe('the encoding of a replaced track', () => {
   it.each([
     ['6 channels of an unknown rate', 'mkv', { codec: 'aac', channels: 6 }, {}, 576_000],
     ['a rate that the packets have', 'mkv', { codec: 'aac' }, { measuredBitRates: new Map([[0, 128_000]]) }, 128_000],
+    [
+      'half a frame more',
+      'mpg',
+      { codec: 'ac3', bitRate: 192_000 },
+      { measuredBitRates: new Map([[0, 195_000]]) },
+      192_000,
+    ],
+    [
+      'many frames more',
+      'mpg',
+      { codec: 'mp2', bitRate: 192_000 },
+      { measuredBitRates: new Map([[0, 250_000]]) },
+      256_000,
+    ],
     ['a header that states 1 bit/s', 'mp4', { codec: 'aac', bitRate: 1 }, {}, 192_000],
     ['a header that states 128 bit/s', 'mp4', { codec: 'aac', bitRate: 128, channels: 1 }, {}, 192_000],
     ['HE-AAC', 'mp4', { codec: 'aac', profile: 'HE-AAC', bitRate: 48_000 }, {}, 96_000],
