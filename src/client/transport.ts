@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
-import type { CancelableRequest, OptionsInit, Request, Response } from 'got'
+import type { CancelableRequest, GotReturn, OptionsInit, Request, Response } from 'got'
 import { throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { linkedAbort } from '../core/linked-abort.js'
@@ -104,7 +104,20 @@ async function openClient() {
     throwHttpErrors: false,
     followRedirect: false,
     headers: { 'user-agent': USER_AGENT },
+    handlers: [(options, next) => failingIfSwitched(next(options))],
   })
+}
+
+/** Fails if the server switches to another protocol (101): neither Node nor got takes that for an end of the request. */
+function failingIfSwitched<T extends GotReturn>(call: T): T {
+  const requests = call as Request
+  requests.on('request', (sent: ClientRequest) => {
+    sent.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      sent.emit('error', new Error('the server switched to another protocol'))
+    })
+  })
+  return call
 }
 
 async function sendText(client: Client, exchange: TextExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {

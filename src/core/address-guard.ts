@@ -132,6 +132,8 @@ export async function guardedRequest(url: URL, asked: GuardedRequest): Promise<I
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve)
     request.on('timeout', () => request.destroy(new Error('The other side stopped responding.')))
     request.on('error', reject)
+    // A switch to another protocol (101) is neither a response nor an error.
+    request.on('close', () => reject(new Error('The connection was closed without a response.')))
     // As bytes: Node would join a string to the headers and encode both in its encoding.
     request.end(typeof asked.body === 'string' ? Buffer.from(asked.body) : asked.body)
   })

@@ -102,6 +102,7 @@ describe('a download', () => {
     { kind: 'status', status: 500 },
     { kind: 'status', status: 503 },
     { kind: 'reset' },
+    { kind: 'switch' },
     { kind: 'truncated', bytes: 0 },
     { kind: 'hang' },
     { kind: 'redirect' },

@@ -17,6 +17,7 @@ const PASSING: Fault[] = [
   { kind: 'status', status: 500 },
   { kind: 'status', status: 503 },
   { kind: 'reset' },
+  { kind: 'switch' },
   { kind: 'reset-after' },
   { kind: 'truncated' },
   { kind: 'garbage' },

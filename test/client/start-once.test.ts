@@ -19,6 +19,7 @@ const LOST: Fault[] = [
 /** The work was not done, but nobody can tell from the answer. */
 const UNDONE: Fault[] = [
   { kind: 'reset' },
+  { kind: 'switch' },
   { kind: 'status', status: 500 },
   { kind: 'status', status: 408 },
   { kind: 'status', status: 503 },

@@ -50,6 +50,7 @@ describe('an upload', () => {
     { kind: 'status', status: 500 },
     { kind: 'status', status: 503 },
     { kind: 'reset' },
+    { kind: 'switch' },
     { kind: 'reset-after' },
     { kind: 'hang' },
     { kind: 'drip' },

@@ -235,6 +235,10 @@ export class FaultServer {
         if (operation === 'upload') await received(request, Number(request.headers['content-length'] ?? 0) / 2)
         socket.resetAndDestroy()
         return
+      case 'switch':
+        await drained(request)
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n')
+        return
       case 'hang':
         return
       case 'slow':

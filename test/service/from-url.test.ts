@@ -65,6 +65,11 @@ describe('a file from a URL', () => {
       },
       { download: { totalTimeoutMs: 300 } },
     ],
+    [
+      'switches to another protocol',
+      ({ socket }) =>
+        void socket.end('HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'),
+    ],
     ['comes compressed', (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('x')],
   ])('ends with -17 where it %s', async (_name, route, settings = {}) => {
     const { entry, service } = await fetched(route, '/a', { settings })

@@ -21,6 +21,8 @@ export type Fault =
   | { kind: 'status'; status: number; retryAfter?: string; message?: string; done?: true }
   /** Nothing is done; the connection is reset (an upload: after half of its bytes). */
   | { kind: 'reset' }
+  /** Nothing is done; the connection is said to speak another protocol now, and closed. */
+  | { kind: 'switch' }
   /** What was asked is done, and the connection reset instead of an answer. */
   | { kind: 'reset-after' }
   /** Done; the answer breaks off after `bytes` of its body (default: half). */
