@@ -16,6 +16,7 @@ import { programmeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
 import { type AcceptSound, acceptedBy } from './require-accepted.js'
 import { requireReplaceable } from './require-replaceable.js'
+import { requireSound } from './require-sound.js'
 import { requireSpace } from './require-space.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
@@ -87,9 +88,10 @@ export async function regenerateHls(
     const newSound = addTrack ? join(target, ADDED_FOLDER) : target
     const renditions = addTrack ? renditionsToAdd(source) : source.renditions
     const accept = options.regenerate ? acceptAll : acceptedBy(options.job ?? {})
-    await requireReplaceable(source, folder, { workFolder, sent: renditions, accept, signal })
+    await requireReplaceable(source, folder, signal)
     const programmes = await programmesOf(renditions, folder)
     await requireSpace(source, folder, dirname(out), programmes)
+    await requireSound(renditions, folder, { workFolder, accept, signal })
     const rewritten: RewrittenRendition[] = []
     const voiceless: VoxmuxError[] = []
     const onVoiceless = (error: VoxmuxError) => void voiceless.push(error)

@@ -11,12 +11,11 @@ import { refusalError } from '../../src/precheck/index.js'
 interface WholeSound {
   /** The playlist of the rendition, for messages. */
   readonly path: string
-  readonly durationSec: number
   /** True if an init section states the channels of all frames. */
   readonly keepsChannels: boolean
 }
 
-/** Requires that a sound will be accepted. @param wave the beginning of it */
+/** Requires that a sound will be accepted. @param wave all of it */
 export type AcceptSound = (wave: string, sound: WholeSound, signal: AbortSignal | undefined) => Promise<void>
 
 /**
@@ -25,14 +24,13 @@ export type AcceptSound = (wave: string, sound: WholeSound, signal: AbortSignal 
  * @throws PrecheckError of the refusal; UsageError `ERR_JOB_REQUEST`, `ERR_SEGMENT_OUTSIDE`, `ERR_NO_CENTER`, `ERR_NO_DOWNMIX`
  */
 export function acceptedBy(job: Omit<JobRequestFile, 'input' | 'output'>): AcceptSound {
-  return async (wave, { path, durationSec, keepsChannels }, signal) => {
+  return async (wave, { path, keepsChannels }, signal) => {
     const [request] = readJobRequests([{ ...job, input: wave }]) as [JobRequestFile]
     const flags = flagsOfRequest(request)
     const config = await resolveConfig({ cwd: process.cwd(), env: process.env, flags })
     const { segments = [], force = false } = request
     const settings = settingsOfConfig(config, { segments, force, previewSec: null })
-    const { streams, ...beginning } = await probe(wave, { signal })
-    const media = { ...beginning, path, durationSec, streams: streams.map((stream) => ({ ...stream, durationSec })) }
+    const media = { ...(await probe(wave, { signal })), path }
     const tracks = planTracks(media, settings, config.limits)
     const refused = refusalError(path, judge(media, tracks, settings, config.limits).asSent)
     if (refused) throw refused

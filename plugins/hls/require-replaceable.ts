@@ -1,49 +1,26 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { PrecheckError } from '../../src/core/errors.js'
-import { makeFolder } from '../../src/core/make-folder.js'
-import { decodeAdts } from '../../src/media/index.js'
-import { AAC_FRAME_SAMPLES, formatOfFrame, notAacLc } from './audio-frames.js'
+import { formatOfFrame } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
-import type { AcceptSound } from './require-accepted.js'
-import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
-
-interface ReplaceableOptions {
-  /** Folder for temporary files, which are removed. */
-  readonly workFolder: string
-  /** The renditions that will be sent. */
-  readonly sent: readonly Rendition[]
-  readonly accept: AcceptSound
-  readonly signal: AbortSignal | undefined
-}
+import { type PackagedRun, readResource, runsOf } from './sound-run.js'
 
 /**
  * Checks everything that will be copied or replaced before any of it is sent. Otherwise a fault in the last language
  * would only be found after the first is paid for.
  *
  * @throws PrecheckError ERR_HLS_FILE_MISSING, ERR_HLS_OUTSIDE, ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_HLS_MUXED_AUDIO,
- *   ERR_HLS_ENCRYPTED, ERR_HLS_PLAYLIST; and what `accept` throws
+ *   ERR_HLS_ENCRYPTED, ERR_HLS_PLAYLIST
  */
 export async function requireReplaceable(
   { renditions, media }: HlsPackage,
   folder: PackageFolder,
-  { workFolder, sent, accept, signal }: ReplaceableOptions,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   for (const path of media.keys()) await folder.file(path)
-  makeFolder(workFolder)
   for (const rendition of renditions) {
     requireOrder(folder, rendition)
-    for (const run of await runsOf(folder, rendition)) {
-      const frameCount = await requireFrames({ folder, rendition, run }, signal)
-      const first = await requireFrameLength({ folder, rendition, run }, workFolder, signal)
-      const durationSec = (frameCount * AAC_FRAME_SAMPLES) / first.sampleRate
-      const keepsChannels = run.segments.some(({ map }) => map !== null)
-      const sound = { path: rendition.path, durationSec, keepsChannels }
-      if (sent.includes(rendition)) await accept(first.wave, sound, signal)
-    }
+    for (const run of await runsOf(folder, rendition)) await requireFrames({ folder, rendition, run }, signal)
   }
-  await rm(workFolder, { recursive: true })
 }
 
 /** Each part of a file is played once, and from front to back. */
@@ -61,54 +38,22 @@ function requireOrder(folder: PackageFolder, { path, playlist }: Rendition): voi
   }
 }
 
-interface PackagedRun {
-  readonly folder: PackageFolder
-  readonly rendition: Rendition
-  readonly run: SoundRun
-}
-
-/** Every segment is made of frames that can be replaced. @returns how many there are */
-async function requireFrames(
-  { folder, rendition, run }: PackagedRun,
-  signal: AbortSignal | undefined,
-): Promise<number> {
+/** Every segment is made of frames that can be replaced. */
+async function requireFrames({ folder, rendition, run }: PackagedRun, signal: AbortSignal | undefined): Promise<void> {
   const format = run.openFormat()
-  let frameCount = 0
   for (const segment of run.segments) {
     signal?.throwIfAborted()
     const bytes = await readResource(folder, rendition, segment)
     try {
-      const frames = format.framesOf(bytes)
-      if (frames[0]) formatOfFrame(frames[0], rendition.path)
-      frameCount += frames.length
+      const [frame] = format.framesOf(bytes)
+      if (frame) formatOfFrame(frame, rendition.path)
     } catch (error) {
       throw error instanceof PrecheckError && error.code === 'ERR_HLS_SEGMENT' ? unreadable(segment.uri, error) : error
     }
   }
-  return frameCount
 }
 
 function unreadable(uri: string, cause: PrecheckError): PrecheckError {
-  const message = `${uri}: ${cause.message}`
-  const remedies = ['Copy the package again, whole.']
-  return new PrecheckError('ERR_HLS_SEGMENT', message, { input: cause.input, remedies, cause })
-}
-
-/**
- * Frames of HE-AAC hold twice the samples, and say in themselves alone that they do.
- *
- * @returns the sound of the first segment
- */
-async function requireFrameLength(
-  { folder, rendition, run }: PackagedRun,
-  workFolder: string,
-  signal: AbortSignal | undefined,
-) {
-  const path = join(workFolder, 'first.aac')
-  const wave = `${path}.wav`
-  const first = { ...run, segments: run.segments.slice(0, 1) }
-  const { frameCount, sampleRate } = await writeFrames(folder, rendition, first, path)
-  const sampleCount = await decodeAdts(path, wave, { signal })
-  if (sampleCount !== frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
-  return { wave, sampleRate }
+  const { input, remedies } = cause
+  return new PrecheckError('ERR_HLS_SEGMENT', `${uri}: ${cause.message}`, { input, remedies, cause })
 }

@@ -1,14 +1,14 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { JobFailedError, VoxmuxError } from '../../src/core/errors.js'
-import { decodeAdts, encodeAdts, probe } from '../../src/media/index.js'
-import { AAC_FRAME_SAMPLES, notAacLc } from './audio-frames.js'
+import { encodeAdts, probe } from '../../src/media/index.js'
+import { AAC_FRAME_SAMPLES } from './audio-frames.js'
 import { FrameReader } from './frame-reader.js'
 import type { PackageFolder } from './package-folder.js'
 import type { programmeVoices } from './programme-voices.js'
 import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
-import { readResource, runsOf, type SoundRun, writeFrames } from './sound-run.js'
+import { decodeRun, readResource, runsOf, type SoundRun } from './sound-run.js'
 
 /** The service's NotEnoughVoice. */
 const NOT_ENOUGH_VOICE = -3
@@ -117,10 +117,7 @@ async function regenerateRun(
 ) {
   const work = join(workFolder, `run-${place}`)
   const [frames, wave, voice] = [`${work}.aac`, `${work}.wav`, `${work}.regen.wav`]
-  const facts = await writeFrames(folder, rendition, run, frames)
-  const sampleCount = await decodeAdts(frames, wave, { signal })
-  // Twice as many: HE-AAC, which says in its frames only that it is.
-  if (sampleCount !== facts.frameCount * AAC_FRAME_SAMPLES) throw notAacLc(rendition.path)
+  const facts = await decodeRun({ folder, rendition, run }, { frames, wave }, signal)
   const found = await voiceOf(rendition.group, place, wave, voice).catch((error: unknown) => {
     if (!(error instanceof VoxmuxError) || error.errorCode !== NOT_ENOUGH_VOICE) throw error
     onVoiceless(error)
@@ -129,7 +126,7 @@ async function regenerateRun(
   if (found === null) return { ...facts, isShared: false, made: null }
   const [stream] = (await probe(found.path)).streams
   if (stream?.kind !== 'audio') throw new JobFailedError('ERR_HLS_FRAMES', `${found.path} holds no sound.`)
-  const { sampleRate, bitRate } = facts
+  const { sampleRate, bitRate, sampleCount } = facts
   const { delaySamples, isShared } = found
   const encoding = { sampleRate, bitRate, channels: stream.channels, delaySamples, sampleCount }
   const path = `${work}.new.aac`

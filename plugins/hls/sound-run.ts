@@ -4,7 +4,15 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { PrecheckError } from '../../src/core/errors.js'
 import { readAt } from '../../src/core/read-at.js'
-import { AAC_FRAME_SAMPLES, type AdtsFormat, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
+import { decodeAdts } from '../../src/media/index.js'
+import {
+  AAC_FRAME_SAMPLES,
+  type AdtsFormat,
+  brokenSegment,
+  formatOfFrame,
+  notAacLc,
+  sampleRateOf,
+} from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
 import type { PackageFolder } from './package-folder.js'
@@ -41,8 +49,36 @@ export async function runsOf(folder: PackageFolder, rendition: Rendition): Promi
   )
 }
 
+/** A run, and the package that it belongs to. */
+export interface PackagedRun {
+  readonly folder: PackageFolder
+  readonly rendition: Rendition
+  readonly run: SoundRun
+}
+
+/**
+ * Writes all frames of a run into one file, and decodes them into another.
+ *
+ * @returns findings about them; the bit rate leaves the headers out
+ * @throws PrecheckError ERR_HLS_CODEC, ERR_HLS_SEGMENT, ERR_UNREADABLE
+ */
+export async function decodeRun(
+  packaged: PackagedRun,
+  paths: { readonly frames: string; readonly wave: string },
+  signal: AbortSignal | undefined,
+) {
+  const facts = await writeFrames(packaged, paths.frames)
+  const sampleCount = await decodeAdts(paths.frames, paths.wave, { signal })
+  const expected = facts.frameCount * AAC_FRAME_SAMPLES
+  const { path } = packaged.rendition
+  if (sampleCount < expected) throw brokenSegment(path, 'has frames that cannot be decoded')
+  // Twice as many: HE-AAC, which says in its frames only that it is.
+  if (sampleCount > expected) throw notAacLc(path)
+  return { ...facts, sampleCount }
+}
+
 /** Writes all frames of a run into one file. @returns findings about them; the bit rate leaves the headers out */
-export async function writeFrames(folder: PackageFolder, rendition: Rendition, run: SoundRun, path: string) {
+async function writeFrames({ folder, rendition, run }: PackagedRun, path: string) {
   const codec = run.openFormat()
   let [frameCount, payloadBytes] = [0, 0]
   let format: AdtsFormat | null = null

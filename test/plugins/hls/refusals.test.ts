@@ -90,6 +90,15 @@ const REFUSALS: readonly (readonly [string, string, (root: string) => unknown])[
   ['no space for the pictures', 'ERR_DISK_FULL', (root) => truncateSync(join(root, 'large/part000.m4s'), 2 ** 43)],
   ['a segment of the other language that is cut off', 'ERR_HLS_SEGMENT', cutOff('deu/part001.m4s')],
   [
+    'damaged frames at the end of the other language',
+    'ERR_HLS_SEGMENT',
+    (root) => {
+      const path = join(root, 'deu/part001.m4s')
+      const bytes = readFileSync(path)
+      writeFileSync(path, bytes.fill(0xff, bytes.indexOf('mdat') + 4 + 400))
+    },
+  ],
+  [
     'a segment of pictures that is missing',
     'ERR_HLS_FILE_MISSING',
     (root) => unlinkSync(join(root, 'small/part001.m4s')),
