@@ -52,6 +52,7 @@ type FrameTimes = Pick<AudioStreamInfo, 'firstFrames' | 'frameJitterSec'>
  * Measures the times of frames that ffmpeg states wrongly. The first packet of Windows Media, and of Opus in a transport
  * stream, would begin before zero, so its time is zero. Packets of Vorbis in one block of Matroska get equal shares of
  * its time, although they are not equally long. Packets of Windows Media that hold several frames begin within a frame.
+ * The rest of a frame at the start of a transport or program stream takes the time of the first whole one in AC-3.
  */
 export async function withFrameTimes(media: MediaInfo): Promise<MediaInfo> {
   const times = new Map<number, FrameTimes>()
@@ -64,17 +65,35 @@ export async function withFrameTimes(media: MediaInfo): Promise<MediaInfo> {
 
 function isMisstated({ formatName, clockErrorSec }: MediaInfo, { codec }: AudioStreamInfo): boolean {
   const isShared = codec === 'vorbis' && clockErrorSec !== undefined && clockErrorSec > 0
-  return isShared || WINDOWS_MEDIA.test(codec ?? '') || (codec === 'opus' && formatName === 'mpegts')
+  const isOpus = codec === 'opus' && formatName === 'mpegts'
+  return isShared || WINDOWS_MEDIA.test(codec ?? '') || isOpus || mayBeginWithin(formatName, codec)
 }
 
-async function firstGroups(media: MediaInfo, { index, codec }: AudioStreamInfo): Promise<readonly Group[]> {
+/** Containers whose packets may begin within a frame. */
+const CUT_CONTAINERS: ReadonlySet<string> = new Set(['mpegts', 'mpeg'])
+
+/** True if ffmpeg's parser returns the rest of a frame as a packet, with the time of the frame behind it. */
+function mayBeginWithin(formatName: string, codec: string | null): boolean {
+  return CUT_CONTAINERS.has(formatName) && (codec === 'ac3' || codec === 'eac3')
+}
+
+/** True if a frame begins before the end of the last one, because its packet states its time. */
+function isBefore(frame: Frame, last: Frame | undefined, sampleRate: number): boolean {
+  const endSec = (last?.pts_time ?? Number.NaN) + (last?.nb_samples ?? 0) / sampleRate
+  return (frame.pts_time ?? Number.NaN) < endSec - LEAST_LATE_SEC
+}
+
+async function firstGroups(media: MediaInfo, stream: AudioStreamInfo): Promise<readonly Group[]> {
+  const { index, codec, sampleRate } = stream
   const entries = 'frame=pts_time,nb_samples,pkt_pos'
   const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${SOME_PACKETS}`, '-show_entries', entries]
   const { frames } = await ffprobe(media.path, show, framesSchema)
   // Several packets of ASF share a place in the file, but each states a time for its first frame.
   const isNext = WINDOWS_MEDIA.test(codec ?? '')
     ? (frame: Frame) => frame.pts_time !== undefined
-    : (frame: Frame, [first]: readonly Frame[]) => first?.pkt_pos !== frame.pkt_pos
+    : mayBeginWithin(media.formatName, codec)
+      ? (frame: Frame, run: readonly Frame[]) => isBefore(frame, run.at(-1), sampleRate)
+      : (frame: Frame, [first]: readonly Frame[]) => first?.pkt_pos !== frame.pkt_pos
   const runs: Frame[][] = []
   for (const frame of frames) {
     const last = runs.at(-1)

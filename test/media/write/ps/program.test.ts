@@ -110,3 +110,20 @@ it('leaves a sound with a gap to ffmpeg, which fills it with silence', async () 
   const { plan } = await writtenFile(path)
   expect(plan.writing.kind).toBe('remux')
 })
+
+it('replaces AC-3 that begins within a frame, whose first frames ffmpeg reads late', async () => {
+  const whole = folder.file('whole.vob')
+  const voice = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t))*lt(t\\,1.1):s=48000:d=2']
+  await ffmpeg(...picture(2, '352x288'), ...voice, '-c:v', 'mpeg2video', '-c:a', 'ac3', '-f', 'dvd', whole)
+  const bytes = await readFile(whole)
+  const packBytes = 2048
+  const soundPacks = Array.from({ length: bytes.length / packBytes }, (_, pack) => pack * packBytes).filter(
+    (start) => bytes.readUInt32BE(start + 14) === 0x1bd,
+  )
+  const path = folder.file('cut.vob')
+  // The last packs with a voice: no later sound tells its place.
+  await writeFile(path, bytes.subarray(soundPacks[5]))
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('program')
+  expect(syncOffsets(verified)[0]).toBe(0)
+})
