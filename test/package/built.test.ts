@@ -13,6 +13,7 @@ const DIST = fileURLToPath(new URL('../../dist/', import.meta.url))
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>
+  readonly man: readonly string[]
 }
 
 /** Modules that a command may load before its work begins. Each costs a lookup and a read, also for a user. */
@@ -37,6 +38,11 @@ it('has types of installed packages only', () => {
   const known = ['voxmux', ...Object.keys(dependencies)]
   const absent = imported.filter((from) => !from.startsWith('node:') && !known.includes(from))
   expect([...new Set(absent)]).toEqual([])
+})
+
+it('lists its man page, because npm links none that is not in a list', () => {
+  const { man } = JSON.parse(readFileSync(join(DIST, '../package.json'), 'utf8')) as Manifest
+  expect(man).toEqual(['./docs/voxmux.1'])
 })
 
 it('names every error after its class', async () => {
