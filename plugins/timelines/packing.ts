@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { readZipDirectory } from './bundles/zip-directory.js'
 import { entryContent } from './bundles/zip-entry.js'
-import { TimelineSyntaxError } from './timeline-error.js'
+import { NoTimelineFile, TimelineSyntaxError } from './timeline-error.js'
 
 /** A person does not cut a larger timeline. */
 const MOST_BYTES = 256 * 1024 ** 2
@@ -37,9 +37,11 @@ export const OTIO_TEXT = 'content.otio'
  * @throws {TimelineSyntaxError} if it is damaged or too large
  */
 export async function timelineBytes(path: string, extension: string): Promise<Buffer> {
-  const found = await stat(path)
+  const found = await stat(path).catch((cause: unknown) => {
+    throw new TimelineSyntaxError(`it is a folder without ${basename(path)}`, { cause })
+  })
   // A bundle may hold a link to a device, which never ends, or a pipe, which holds up a thread.
-  if (!found.isFile()) throw new TimelineSyntaxError(`${basename(path)} is not a file`)
+  if (!found.isFile()) throw new NoTimelineFile(`${basename(path)} is not a file`)
   if (extension === '.otioz') return archivedText(path)
   if (found.size > MOST_BYTES) throw tooLarge()
   const bytes = await readFile(path)

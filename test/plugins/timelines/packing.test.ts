@@ -70,6 +70,15 @@ it.skipIf(process.platform === 'win32')('opens no pipe and no device, of its own
     await expect(loadTimeline(timeline), timeline).rejects.toMatchObject({
       code: 'ERR_TIMELINE_UNREADABLE',
       message: expect.stringContaining('is not a file.'),
+      remedies: [expect.stringMatching(/^Save the timeline as a file of its own, and name that file\./)],
     })
   }
+})
+
+it('says of a folder that is no bundle that it is one', async () => {
+  await mkdir(bench.folder.file('folder.otio'))
+  await expect(loadTimeline(bench.folder.file('folder.otio'))).rejects.toMatchObject({
+    code: 'ERR_TIMELINE_UNREADABLE',
+    message: expect.stringContaining('it is a folder without Info.fcpxml.'),
+  })
 })
