@@ -145,7 +145,23 @@ describe('voxmux verify', () => {
     expect(bad.stdout + bad.stderr).toMatch(/was changed after voxmux published it/)
     expect(bad.exitCode).toBe(7)
   })
+
+  it.skipIf(isInstalled('@contentauth/c2pa-node'))('says how to look for a signature, and why it did not', async () => {
+    const { stdout, stderr } = await runCliInProcess(['verify', input], { cwd: workshop.dir, env: workshop.env })
+    expect(stdout + stderr).toMatch(
+      /– No signature was looked for: .* is not installed\. To install it, run `npm install .*c2pa-node@0\.5\.5`\.\n/,
+    )
+  })
 })
+
+function isInstalled(name: string): boolean {
+  try {
+    import.meta.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
 
 function flipByte(path: string, at: number): void {
   const byte = readFileSync(path)[at] ?? 0

@@ -48,7 +48,7 @@ export async function proveSignature(output: string, options: ProveSignatureOpti
     return { found, isInputSame, unknown: isJudged ? [] : ['voxmux does not judge the signer without --trust FILE.'] }
   } catch (error) {
     if (!(error instanceof UsageError) || trust !== undefined) throw error
-    const unknown = [`${error.message} The signature was not read. ${error.remedies[0]}`]
+    const unknown = [`No signature was looked for: ${error.message} To install it, run \`${error.remedies[0]}\`.`]
     return { found: null, isInputSame: null, unknown }
   }
 }
