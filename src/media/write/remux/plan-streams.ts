@@ -206,19 +206,8 @@ function addedStream(stream: Unnumbered<NewStream>, container: string): Unnumber
 }
 
 function passStream(passage: StreamPassage, input: StreamInfo): UnnumberedStream {
-  const { dispositions } = input
-  switch (passage.kind) {
-    case 'copy':
-      return { fate: 'copied', input, dispositions, title: null, reason: null }
-    case 'convert':
-      return { fate: 'converted', input, dispositions, title: null, codec: passage.codec, reason: passage.reason }
-    case 'drop':
-      return { fate: 'dropped', input, reason: passage.reason, isLoss: true }
-    case 'remake':
-      return { fate: 'dropped', input, reason: passage.reason, isLoss: false }
-    default:
-      return passage satisfies never
-  }
+  if (passage.fate === 'dropped') return { ...passage, input }
+  return { ...passage, input, dispositions: input.dispositions, title: null }
 }
 
 /** Labels the original track that is kept beside the regenerated one, and takes away its default disposition. */

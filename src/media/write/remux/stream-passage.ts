@@ -2,15 +2,13 @@ import type { MediaInfo, OtherStreamInfo, StreamInfo, VideoStreamInfo } from '..
 import { type ContainerProfile, carriesAudio } from '../container-profile.js'
 import { fitsPictures, isBoundToPictures } from './picture-length.js'
 
-/** Way of a stream that is not replaced into the target. */
+/** Fate of a stream that is not replaced. A dropped one is no loss if the muxer makes it again from other data. */
 export type StreamPassage =
-  | { readonly kind: 'copy' }
-  | { readonly kind: 'convert'; readonly codec: string; readonly reason: string }
-  | { readonly kind: 'drop'; readonly reason: string }
-  /** Not copied: the muxer creates it again from other data. Not a loss. */
-  | { readonly kind: 'remake'; readonly reason: string }
+  | { readonly fate: 'copied'; readonly reason: null }
+  | { readonly fate: 'converted'; readonly codec: string; readonly reason: string }
+  | { readonly fate: 'dropped'; readonly reason: string; readonly isLoss: boolean }
 
-const COPY: StreamPassage = { kind: 'copy' }
+const COPY: StreamPassage = { fate: 'copied', reason: null }
 
 /** Decides if the target can carry a stream unchanged, in another codec, or not at all, with the reason. */
 export function streamPassage(
@@ -38,7 +36,7 @@ export function streamPassage(
       return profile.attachments ? COPY : drop(`.${container} has no attachments`)
     case 'data':
       return isChapterTrack(stream, media) && profile.chapters
-        ? { kind: 'remake', reason: 'the muxer writes the chapters again from the chapter list' }
+        ? drop('the muxer writes the chapters again from the chapter list', false)
         : dataPassage(stream, container, profile)
     case 'unknown':
       return drop('ffmpeg does not recognize it')
@@ -47,8 +45,8 @@ export function streamPassage(
   }
 }
 
-function drop(reason: string): StreamPassage {
-  return { kind: 'drop', reason }
+function drop(reason: string, isLoss = true): StreamPassage {
+  return { fate: 'dropped', reason, isLoss }
 }
 
 function videoPassage(
@@ -75,7 +73,7 @@ function subtitlePassage(stream: OtherStreamInfo, container: string, profile: Co
   const wrapped = profile.subtitleCodecs.find((known) => TEXT_SUBTITLES.includes(known))
   if (codec !== null && wrapped && TEXT_SUBTITLES.includes(codec)) {
     return {
-      kind: 'convert',
+      fate: 'converted',
       codec: wrapped,
       reason: `.${container} carries text subtitles as ${wrapped}, not ${codec}`,
     }
@@ -97,7 +95,7 @@ function dataPassage(stream: OtherStreamInfo, container: string, profile: Contai
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'mp4':
       if (stream.codecTag === 'gpmd') return COPY
-      if (stream.codecTag === 'tmcd') return { kind: 'remake', reason: 'the muxer writes the timecode track again' }
+      if (stream.codecTag === 'tmcd') return drop('the muxer writes the timecode track again', false)
       return drop(`ffmpeg cannot write ${stream.codecTag ?? 'this'} data into .${container}`)
     case 'transport':
       if (stream.codec === 'klv') return COPY
