@@ -1,4 +1,4 @@
-import { type BytePiece, type BytePlan, inputPiece, joinRanges } from './byte-plan.js'
+import { type BytePiece, type BytePlan, inputPiece, joinRanges, lengthOf } from './byte-plan.js'
 
 /** A range of the input that other bytes replace. */
 export interface Edit {
@@ -7,8 +7,13 @@ export interface Edit {
   readonly pieces: readonly BytePiece[]
 }
 
+/** New bytes in the place of as many old ones. */
+export function inPlace(start: number, pieces: readonly BytePiece[]): Edit {
+  return { start, end: start + lengthOf(pieces), pieces }
+}
+
 /** The input with changes that do not overlap. @param tracksOf each in file order; called for each reading of the plan */
-export function withEdits(sizeBytes: number, tracksOf: () => readonly Generator<Edit>[]): BytePlan {
+export function withEdits(sizeBytes: number, tracksOf: () => readonly Iterable<Edit>[]): BytePlan {
   function* pieces(): Generator<BytePiece> {
     let at = 0
     for (const { start, end, pieces: made } of inFileOrder(tracksOf())) {
@@ -22,18 +27,21 @@ export function withEdits(sizeBytes: number, tracksOf: () => readonly Generator<
 }
 
 /** Merges the changes of several tracks. */
-function* inFileOrder(tracks: readonly Generator<Edit>[]): Generator<Edit> {
-  const next = tracks.map((track) => ({ track, edit: nextOf(track) }))
+function* inFileOrder(tracks: readonly Iterable<Edit>[]): Generator<Edit> {
+  const next = tracks.map((track) => {
+    const edits = track[Symbol.iterator]()
+    return { edits, edit: nextOf(edits) }
+  })
   for (;;) {
     const [first] = next.filter(({ edit }) => edit).sort((one, other) => startOf(one.edit) - startOf(other.edit))
     if (!first?.edit) return
     yield first.edit
-    first.edit = nextOf(first.track)
+    first.edit = nextOf(first.edits)
   }
 }
 
-function nextOf(track: Generator<Edit>): Edit | undefined {
-  const { value, done } = track.next()
+function nextOf(edits: Iterator<Edit>): Edit | undefined {
+  const { value, done } = edits.next()
   return done ? undefined : value
 }
 

@@ -3,8 +3,9 @@ import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type NearReader, nearReader } from '../../probe/near-reader.js'
-import { type BytePiece, bytePlan, inputPiece, lengthOf, newBytes } from '../byte-plan.js'
+import { type BytePiece, type BytePlan, lengthOf, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
+import { type Edit, inPlace, withEdits } from '../edits.js'
 import type { LevelField } from '../level/level-field.js'
 import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
@@ -181,33 +182,30 @@ async function framePlaces(
   return frames
 }
 
-function layOut(
-  { marker, before, blocks, seekTable, comments, framesStart, behind, foreign }: FlacFile,
-  _wanted: Wanted,
-  [donor]: readonly FlacDonor[],
-) {
-  const pieces: BytePiece[] = [...before.pieces]
-  let at = marker
-  const replace = (start: number, length: number, ...made: readonly BytePiece[]) => {
-    pieces.push(inputPiece(at, start), ...made)
-    at = start + length
-  }
-  const rewrite = (start: number, bytes: Buffer) => replace(start, bytes.length, newBytes(bytes))
-  for (const { type, start, length } of blocks) {
-    if (type === STREAMINFO && donor) rewrite(start + 4, donor.streamInfo)
-    if (type === COMMENTS && comments) replace(start + 1, length - 1, ...commentBlock(comments, start + 4))
-    if (type === SEEKTABLE && donor && seekTable) rewrite(start + 4, seekPoints(seekTable, donor.frames))
-    const facts = foreign.filter(({ chunk }) => chunk.start > start && chunk.start < start + length)
-    for (const { start: from, pieces: made } of facts.map((fact) => staleChange(fact, 'JUNK', donor))) {
-      replace(from, lengthOf(made), ...made)
+function layOut(file: FlacFile, { media: { sizeBytes } }: Wanted, [donor]: readonly FlacDonor[]): BytePlan {
+  if (!donor) throw new RangeError('FLAC has no donor.')
+  const { marker, before, blocks, seekTable, comments, framesStart, behind, foreign } = file
+  const inside = blocks.flatMap(({ type, start, length }): readonly Edit[] => {
+    if (type === STREAMINFO) return [inPlace(start + 4, [newBytes(donor.streamInfo)])]
+    if (type === SEEKTABLE && seekTable) return [inPlace(start + 4, [newBytes(seekPoints(seekTable, donor.frames))])]
+    if (type === COMMENTS && comments) {
+      return [{ start: start + 1, end: start + length, pieces: commentBlock(comments, start + 4) }]
     }
-  }
-  pieces.push(inputPiece(at, framesStart))
-  if (donor) {
-    const { framesStart: first, sizeBytes } = donor
-    pieces.push({ kind: 'donor', donor: 0, start: first, length: sizeBytes - first })
-  }
-  return bytePlan([...pieces, ...behind.pieces])
+    const facts = foreign.filter(({ chunk }) => chunk.start > start && chunk.start < start + length)
+    return facts.map((fact) => staleChange(fact, 'JUNK', donor))
+  })
+  const frames = {
+    kind: 'donor',
+    donor: 0,
+    start: donor.framesStart,
+    length: donor.sizeBytes - donor.framesStart,
+  } as const
+  const edits = [
+    { start: 0, end: marker, pieces: before.pieces },
+    ...inside,
+    { start: framesStart, end: sizeBytes, pieces: [frames, ...behind.pieces] },
+  ]
+  return withEdits(sizeBytes, () => [edits])
 }
 
 /** Size and content of a block without stale comments. */

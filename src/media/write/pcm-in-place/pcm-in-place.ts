@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
-import { type BytePiece, bytePlan, CRC_32, inputPiece, lengthOf } from '../byte-plan.js'
+import { type BytePiece, CRC_32 } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type Edit, inPlace, withEdits } from '../edits.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import {
@@ -17,7 +18,7 @@ import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
 import { type SampleRun, sampleBits } from './sample-places.js'
-import { type Change, levelsOf, staleChange, staleEntries } from './stale-chunks.js'
+import { levelsOf, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -102,42 +103,35 @@ function structureFates(parsed: InPlaceFile, tracks: readonly WantedTrack[]): (s
   }
 }
 
-/** Pieces in file order: overwritten samples, and the input between them. */
+/** Overwrites samples, and the facts about them. */
 function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly PcmDonor[]) {
   const changes = [
     ...tracks.flatMap(({ input }, donor) => sampleChanges(runsOf(parsed, input), donor)),
     ...staleChanges(parsed, donors),
     ...checksumChanges(parsed, tracks),
   ].sort((one, other) => one.start - other.start)
-  const pieces: BytePiece[] = []
-  let at = 0
-  for (const { start, pieces: fresh } of changes) {
-    pieces.push(inputPiece(at, start), ...fresh)
-    at = start + lengthOf(fresh)
-  }
-  pieces.push(inputPiece(at, media.sizeBytes))
-  return bytePlan(pieces)
+  return withEdits(media.sizeBytes, () => [changes])
 }
 
-function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Change[] {
+function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Edit[] {
   let taken = 0
   return runs.map(({ start, length }) => {
     const piece: BytePiece = { kind: 'donor', donor, start: taken, length }
     taken += length
-    return { start, pieces: [piece] }
+    return inPlace(start, [piece])
   })
 }
 
 /** Checksums over samples of the replaced tracks. */
-function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): readonly Change[] {
+function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): readonly Edit[] {
   const runs = tracks.map(({ input }) => runsOf(parsed, input))
   return parsed.checksums.flatMap(({ start, covers }) => {
     const isChanged = runs.some((own) => holdsOneOf({ start, length: covers }, own))
-    return isChanged ? [{ start, pieces: [{ kind: 'checksum', of: CRC_32, covers }] }] : []
+    return isChanged ? [inPlace(start, [{ kind: 'checksum', of: CRC_32, covers }])] : []
   })
 }
 
-function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Change[] {
+function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Edit[] {
   return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
 }
 

@@ -3,8 +3,9 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { BEXT_LOUDNESS_END, hasLoudness, LOUDNESS_AT } from '../../probe/wave-chunks.js'
-import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
+import { inputPiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type Edit, inPlace } from '../edits.js'
 import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
 import type { LevelField } from '../level/level-field.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
@@ -26,12 +27,6 @@ interface StaleTag {
   readonly chunk: Chunk
   readonly kind: 'tag'
   readonly tag: KeptTag
-}
-
-/** New bytes in the place of as many old ones. */
-export interface Change {
-  readonly start: number
-  readonly pieces: readonly BytePiece[]
 }
 
 /** Bytes of the fixed fields of a `bext` chunk (EBU Tech 3285, version 2). */
@@ -96,15 +91,15 @@ function tagEntries(path: string, { chunk, tag: { entries } }: StaleTag): readon
 }
 
 /** The part of a chunk that is true of new samples again, from its first byte in the file; null if there is none. */
-export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Change | null {
+export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Edit | null {
   const { kind, chunk } = fact
-  if (kind === 'tag') return { start: chunk.bodyStart, pieces: fact.tag.pieces }
+  if (kind === 'tag') return inPlace(chunk.bodyStart, fact.tag.pieces)
   if (kind === 'loudness' && donor?.loudness) {
-    return { start: chunk.bodyStart + LOUDNESS_AT, pieces: [newBytes(loudnessFields(donor.loudness))] }
+    return inPlace(chunk.bodyStart + LOUDNESS_AT, [newBytes(loudnessFields(donor.loudness))])
   }
   if (kind !== 'md5' || fact.md5Order === null || !donor?.md5) return null
   const md5 = fact.md5Order === 'forward' ? donor.md5 : Buffer.from(donor.md5).reverse()
-  return { start: chunk.bodyStart, pieces: [newBytes(md5)] }
+  return inPlace(chunk.bodyStart, [newBytes(md5)])
 }
 
 /**
@@ -112,11 +107,11 @@ export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Chan
  *
  * @param emptyId its new id
  */
-export function staleChange(fact: StaleChunk, emptyId: string, donor: PcmDonor | undefined): Change {
+export function staleChange(fact: StaleChunk, emptyId: string, donor: PcmDonor | undefined): Edit {
   const { start, bodyStart, bodyLength } = fact.chunk
   const [id, content] = [Buffer.from(emptyId, 'latin1'), Buffer.alloc(bodyLength)]
   const pieces = [newBytes(id), inputPiece(start + 4, bodyStart), newBytes(content)]
-  return renewedPart(fact, donor) ?? { start, pieces }
+  return renewedPart(fact, donor) ?? inPlace(start, pieces)
 }
 
 async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<StaleFact['kind'] | null> {
