@@ -43,6 +43,21 @@ export function lost(path: string, start: number, length: number, reason: string
   return { path, fate: 'lost', reason, start, length }
 }
 
+/** Parts in file order, with others for the bytes before, between and behind them in a range. */
+export function* withGaps<T extends Pick<CensusEntry, 'start' | 'length'>>(
+  parts: Iterable<T>,
+  [start, end]: readonly [start: number, end: number],
+  gapOf: (start: number, length: number) => T,
+): Generator<T> {
+  let at = start
+  for (const part of parts) {
+    if (part.start > at) yield gapOf(at, part.start - at)
+    yield part
+    at = part.start + part.length
+  }
+  if (end > at) yield gapOf(at, end - at)
+}
+
 /** Reason why the output lacks the Content Credentials of the input. */
 export const SIGNS_OLD_BYTES = 'these Content Credentials sign the old bytes'
 

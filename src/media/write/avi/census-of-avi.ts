@@ -1,4 +1,4 @@
-import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES, withGaps } from '../census.js'
 import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import { type AviFile, type AviPart, PART_HEAD_BYTES } from './avi-file.js'
@@ -55,18 +55,9 @@ function partOfFile(
     if (signatures.has(chunk)) return [lost(path, chunk.start, length, SIGNS_OLD_BYTES)]
     return [kept(chunk.list ? `${path} ${chunk.list}` : path, chunk.start, length)]
   }
-  const entries: CensusEntry[] = [rewritten(name, start, PART_HEAD_BYTES, NEW.size)]
-  let at = start + PART_HEAD_BYTES
-  const keepUntil = (next: number) => {
-    if (next > at) entries.push(kept(`${name}/rest`, at, next - at))
-  }
-  for (const chunk of chunks) {
-    keepUntil(chunk.start)
-    entries.push(...entryOf(chunk))
-    at = chunk.end
-  }
-  keepUntil(end)
-  return entries
+  const inside = [start + PART_HEAD_BYTES, end] as const
+  const rest = (at: number, length: number) => kept(`${name}/rest`, at, length)
+  return [rewritten(name, start, PART_HEAD_BYTES, NEW.size), ...withGaps(chunks.flatMap(entryOf), inside, rest)]
 }
 
 function partEntries(part: HeaderPart, path: string, reasons: ReadonlyMap<number, string>): readonly CensusEntry[] {

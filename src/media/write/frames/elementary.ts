@@ -2,7 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { bytePlan, newBytes } from '../byte-plan.js'
-import { type CensusEntry, lost, rewritten } from '../census.js'
+import { type CensusEntry, lost, rewritten, withGaps } from '../census.js'
 import { type DonorFormat, declines, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
@@ -94,13 +94,9 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
 
 /** The frames, and what lies between them. */
 function framesEntries({ start, end, between }: FoundFrames, codec: string): readonly CensusEntry[] {
-  const entries: CensusEntry[] = []
-  let at = start
-  for (const other of [...between, { path: '', start: end, length: 0 }]) {
-    if (other.start > at) entries.push(rewritten('frames', at, other.start - at, `the audio is re-encoded as ${codec}`))
-    if (other.length > 0)
-      entries.push(lost(other.path, other.start, other.length, 'the new sound has no such place between frames'))
-    at = other.start + other.length
-  }
-  return entries
+  const others = between.map((other) =>
+    lost(other.path, other.start, other.length, 'the new sound has no such place between frames'),
+  )
+  const frames = (at: number, length: number) => rewritten('frames', at, length, `the audio is re-encoded as ${codec}`)
+  return [...withGaps(others, [start, end], frames)]
 }

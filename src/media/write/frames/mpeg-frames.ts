@@ -3,6 +3,7 @@ import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { id3Length } from '../../probe/id3-length.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
+import { withGaps } from '../census.js'
 import { FileWindow } from '../file-window.js'
 import { MAX_STRUCTURES, type Structure } from '../structure/structure.js'
 
@@ -52,7 +53,8 @@ export async function mpegFrames(
     // A frame counts if another one or the end of the audio follows it.
     if (length > 0 && at + length <= range.end && (first !== undefined || (await isFollowed(at + length)))) {
       // There can be more tags than a call takes arguments.
-      if (first !== undefined && at > last) for (const other of othersOf(tags, last, at)) between.push(other)
+      if (first !== undefined && at > last)
+        for (const other of withGaps(tags, [last, at], otherBytes)) between.push(other)
       first ??= at
       at += length
       last = at
@@ -74,16 +76,8 @@ export async function mpegFrames(
   }
 }
 
-/** The tags of a range between two frames, and the other bytes there. */
-function othersOf(tags: readonly Structure[], start: number, end: number): readonly Structure[] {
-  const found: Structure[] = []
-  let at = start
-  for (const tag of [...tags, { path: '', start: end, length: 0 }]) {
-    if (tag.start > at) found.push({ path: 'bytes between the frames', start: at, length: tag.start - at })
-    if (tag.length > 0) found.push(tag)
-    at = tag.start + tag.length
-  }
-  return found
+function otherBytes(start: number, length: number): Structure {
+  return { path: 'bytes between the frames', start, length }
 }
 
 /** Length in bytes of an MPEG-1 or MPEG-2 layer III frame from its header; 0 if there is none. */

@@ -3,7 +3,7 @@ import { JobFailedError } from '../../../core/errors.js'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, pieceLength } from '../byte-plan.js'
-import { type CensusEntry, kept, rewritten } from '../census.js'
+import { type CensusEntry, kept, rewritten, withGaps } from '../census.js'
 import { type Edit, withEdits } from '../edits.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { programStream } from '../structure/program-packets.js'
@@ -138,18 +138,11 @@ const NEW_AMONG_OTHERS = 'new sound in the places of the old; every other packet
 
 /** Lists the fate of a program stream: the first structure of each kind, and those between them as one. */
 function censusOfProgram({ sizeBytes, firsts }: ProgramFile, changed: ReadonlySet<string>): readonly CensusEntry[] {
-  const entries: CensusEntry[] = []
-  let at = 0
-  const fillUntil = (next: number) => {
-    if (next > at) entries.push(rewritten('packets', at, next - at, NEW_AMONG_OTHERS))
-  }
-  for (const { path, start, length } of firsts) {
-    fillUntil(start)
-    entries.push(changed.has(path) ? rewritten(path, start, length, NEW_SOUND) : kept(path, start, length))
-    at = start + length
-  }
-  fillUntil(sizeBytes)
-  return entries
+  const entries = firsts.map(({ path, start, length }) =>
+    changed.has(path) ? rewritten(path, start, length, NEW_SOUND) : kept(path, start, length),
+  )
+  const others = (at: number, length: number) => rewritten('packets', at, length, NEW_AMONG_OTHERS)
+  return [...withGaps(entries, [0, sizeBytes], others)]
 }
 
 /** New bytes behind the head of each packet. Those before the first whole frame stay. */

@@ -1,5 +1,5 @@
 import type { MediaInfo } from '../../media-info.js'
-import { type CensusEntry, kept, rewritten } from '../census.js'
+import { type CensusEntry, kept, rewritten, withGaps } from '../census.js'
 import { PLAIN_BYTES, pidName } from '../structure/transport-pids.js'
 import type { TransportFile } from './transport-file.js'
 
@@ -16,20 +16,12 @@ export function censusOfTransport(
   media: MediaInfo,
   changed: ReadonlySet<number>,
 ): readonly CensusEntry[] {
-  const entries: CensusEntry[] = []
-  let at = 0
-  const fillUntil = (next: number) => {
-    if (next > at)
-      entries.push(at === 0 ? kept('leading bytes', 0, next) : rewritten('packets', at, next - at, NEW_AMONG_OTHERS))
-  }
-  for (const { pid, number, hasPayload } of firsts) {
-    const start = grid.first + number * grid.size
-    fillUntil(start)
-    const path = pidName(media, pid, hasPayload)
-    entries.push(changed.has(pid) ? rewritten(path, start, PLAIN_BYTES, NEW_SOUND) : kept(path, start, PLAIN_BYTES))
-    at = start + PLAIN_BYTES
-  }
-  fillUntil(end)
-  if (end < sizeBytes) entries.push(kept('trailing bytes', end, sizeBytes - end))
-  return entries
+  const entries = firsts.map(({ pid, number, hasPayload }) => {
+    const [path, start] = [pidName(media, pid, hasPayload), grid.first + number * grid.size]
+    return changed.has(pid) ? rewritten(path, start, PLAIN_BYTES, NEW_SOUND) : kept(path, start, PLAIN_BYTES)
+  })
+  const others = (at: number, length: number) =>
+    at === 0 ? kept('leading bytes', at, length) : rewritten('packets', at, length, NEW_AMONG_OTHERS)
+  const trailing = end < sizeBytes ? [kept('trailing bytes', end, sizeBytes - end)] : []
+  return [...withGaps(entries, [0, end], others), ...trailing]
 }
