@@ -1,19 +1,16 @@
-import { fileUrl, type MediaInfo, pictureStart, runFfmpeg, safeInputOptions } from '../../media/index.js'
+import {
+  containerProfile,
+  fileUrl,
+  type MediaInfo,
+  pictureStart,
+  runFfmpeg,
+  safeInputOptions,
+} from '../../media/index.js'
 import type { FilePart } from './file-part.js'
 import { firstPacketSec } from './first-packet.js'
 
-/** ffmpeg's muxer for each container whose usual extension is not the muxer's name. */
-const MUXERS: Readonly<Record<string, string>> = {
-  mkv: 'matroska',
-  mka: 'matroska',
-  m4v: 'mp4',
-  m4a: 'ipod',
-  ts: 'mpegts',
-  m2ts: 'mpegts',
-  mpg: 'mpeg',
-  wmv: 'asf',
-  wma: 'asf',
-}
+/** Muxers of parts that are not those of finished files: no brands of Apple, and packs as in a plain program stream. */
+const MUXERS: Readonly<Record<string, string>> = { m4v: 'mp4', mpg: 'mpeg' }
 
 const HAS_EDIT_LISTS: ReadonlySet<string> = new Set(['mp4', 'm4v', 'mov', '3gp', '3g2'])
 
@@ -47,7 +44,7 @@ export async function copyPart(
           url: fileUrl(output),
           options: [
             ...['-map', '0', '-c', 'copy', '-copy_unknown', '-map_chapters', '-1', ...shift],
-            ...['-f', MUXERS[media.container] ?? media.container],
+            ...['-f', MUXERS[media.container] ?? containerProfile(media.container)?.muxer ?? media.container],
             ...(media.container === 'm2ts' ? ['-mpegts_m2ts_mode', '1'] : []),
           ],
         },
