@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { JobFailedError, type PrecheckError } from '../../core/errors.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { findFfprobe } from './binaries.js'
@@ -49,6 +49,27 @@ export async function ffprobe<T>(
     input: path,
     cause: parsed.error,
   })
+}
+
+const framesSchema = z.object({
+  frames: z.array(
+    z.object({
+      pts_time: z.coerce.number().optional(),
+      nb_samples: z.number(),
+      pkt_pos: z.string().optional(),
+    }),
+  ),
+})
+
+/** Decodes the first packets of a stream of sound, and returns what ffprobe states of their frames. */
+export async function firstFrames(
+  { path, readOptions = [] }: Pick<MediaInfo, 'path' | 'readOptions'>,
+  index: number,
+  packets: number,
+) {
+  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${packets}`]
+  const entries = ['-show_entries', 'frame=pts_time,nb_samples,pkt_pos']
+  return (await ffprobe(path, [...readOptions, ...show, ...entries], framesSchema)).frames
 }
 
 /** Passes on each line of ffprobe, for output that grows with the file. @throws as {@link ffmpegFailure} */

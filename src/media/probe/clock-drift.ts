@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
-import { z } from 'zod'
-import { ffprobe } from '../ffmpeg/ffprobe.js'
+import { firstFrames } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { isLossless } from './media-info-of.js'
 import { type MovieTrack, movieTracks } from './movie/movie-tracks.js'
@@ -17,8 +16,6 @@ const ODD_PACKETS = 2
 const SOME_FRAMES = 4
 /** Containers whose times are counted from samples or bytes. */
 const COUNTED_CLOCKS: ReadonlySet<string> = new Set(['avi', 'ogg', 'opus', 'mpg', 'wav', 'mp3', 'aac', 'flac'])
-
-const framesSchema = z.object({ frames: z.array(z.object({ nb_samples: z.number() })) })
 
 /** Adds up by how much packets last longer than the sound in them, in their order. */
 export class DriftTally {
@@ -62,15 +59,7 @@ export async function frameSecOf(
   { path, readOptions = [] }: MediaInfo,
   { index, sampleRate }: AudioStreamInfo,
 ): Promise<number> {
-  const show = [
-    '-select_streams',
-    `${index}`,
-    '-read_intervals',
-    `%+#${SOME_FRAMES}`,
-    '-show_entries',
-    'frame=nb_samples',
-  ]
-  const { frames } = await ffprobe(path, [...readOptions, ...show], framesSchema)
+  const frames = await firstFrames({ path, readOptions }, index, SOME_FRAMES)
   return Math.max(0, ...frames.map(({ nb_samples }) => nb_samples)) / sampleRate
 }
 

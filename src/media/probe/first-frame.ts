@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { ffprobe } from '../ffmpeg/ffprobe.js'
+import { firstFrames } from '../ffmpeg/ffprobe.js'
 import { isCover, type MediaInfo } from '../media-info.js'
 
 /** A page holds 255 packets at most. At 8 kHz they last 33 s, with the longest blocks that are in use. */
@@ -9,8 +8,6 @@ const SOME_PACKETS = 8
 
 /** ffmpeg decodes all samples of the last packet. */
 const TO_THE_END: readonly string[] = ['-flags2', '+skip_manual']
-
-const framesSchema = z.object({ frames: z.array(z.object({ pts_time: z.coerce.number().optional() })) })
 
 /**
  * Starts the clock of a Vorbis file at its first sample. The first packet holds no sound. ffmpeg takes its length off
@@ -39,8 +36,7 @@ type Stream = MediaInfo['streams'][number]
 
 /** Time of the first frame that ffmpeg decodes of the first packets of a stream; 0 if none has a time. */
 async function firstFrameSec({ path }: MediaInfo, { index }: Stream, packets: number): Promise<number> {
-  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${packets}`, '-show_entries', 'frame=pts_time']
-  const [first] = (await ffprobe(path, show, framesSchema)).frames
+  const [first] = await firstFrames({ path }, index, packets)
   return first?.pts_time ?? 0
 }
 

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { ffprobe } from '../ffmpeg/ffprobe.js'
+import { firstFrames } from '../ffmpeg/ffprobe.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 
 /** Codecs whose first frame primes the decoder, and that are stored without an edit list or a delay. */
@@ -26,16 +25,7 @@ const LEAST_LATE_SEC = 0.003
 /** More than this is neither priming nor rounding. */
 const MOST_LATE_SEC = 0.1
 
-const framesSchema = z.object({
-  frames: z.array(
-    z.object({
-      pts_time: z.coerce.number().optional(),
-      nb_samples: z.number(),
-      pkt_pos: z.string().optional(),
-    }),
-  ),
-})
-type Frame = z.infer<typeof framesSchema>['frames'][number]
+type Frame = Awaited<ReturnType<typeof firstFrames>>[number]
 
 /** The frames of a packet, or of the packets that share a block. */
 interface Group {
@@ -85,9 +75,7 @@ function isBefore(frame: Frame, last: Frame | undefined, sampleRate: number): bo
 
 async function firstGroups(media: MediaInfo, stream: AudioStreamInfo): Promise<readonly Group[]> {
   const { index, codec, sampleRate } = stream
-  const entries = 'frame=pts_time,nb_samples,pkt_pos'
-  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${SOME_PACKETS}`, '-show_entries', entries]
-  const { frames } = await ffprobe(media.path, show, framesSchema)
+  const frames = await firstFrames({ path: media.path }, index, SOME_PACKETS)
   // Several packets of ASF share a place in the file, but each states a time for its first frame.
   const isNext = WINDOWS_MEDIA.test(codec ?? '')
     ? (frame: Frame) => frame.pts_time !== undefined

@@ -20,10 +20,9 @@ import { joinedBlocks } from './misread/joined-blocks.js'
 import { longFormatOptions } from './misread/long-format.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
-import { withPackedFrames } from './misread/packed-frames.js'
+import { withMarkedSounds } from './misread/packed-frames.js'
 import { withPackedLength } from './misread/packed-length.js'
 import { withShortStreams } from './misread/short-streams.js'
-import { withUntimedSound } from './misread/untimed-sound.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
 import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { probeAnswer } from './probe-answer.js'
@@ -88,7 +87,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const stated = mediaInfoOf(answer, facts, await encryptedStreams(file, movie, answer))
   const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
   const measured = await withShortStreams(counted, signal)
-  const packed = withUntimedSound(withPackedFrames(measured, movie), movie)
+  const packed = withMarkedSounds(measured, movie)
   const timed = movie.length > 0 ? await behindLeadIn(packed) : packed
   const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
   if (refusal) throw refusal

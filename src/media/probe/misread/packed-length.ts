@@ -1,10 +1,5 @@
-import { z } from 'zod'
-import { ffprobe } from '../../ffmpeg/ffprobe.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
-
-const packetsSchema = z.object({
-  packets: z.array(z.object({ pts_time: z.coerce.number().optional(), duration_time: z.coerce.number().optional() })),
-})
+import { packetEnds } from './short-streams.js'
 
 /** A stated length this many times too long cannot be the padding of a last packet. */
 const TOO_LONG = 1.5
@@ -17,12 +12,7 @@ const TOO_LONG = 1.5
 export async function withPackedLength(media: MediaInfo, signal: AbortSignal | undefined): Promise<MediaInfo> {
   const [track] = audioStreams(media)
   if (media.container !== 'aiff' || !track?.codec || fits(media, track)) return media
-  const show = ['-select_streams', 'a:0', '-show_entries', 'packet=pts_time,duration_time']
-  const { packets } = await ffprobe(media.path, [...(media.readOptions ?? []), ...show], packetsSchema, { signal })
-  const durationSec = packets.reduce(
-    (end, { pts_time: pts = 0, duration_time: length = 0 }) => Math.max(end, pts + length),
-    0,
-  )
+  const [durationSec = 0] = (await packetEnds(media, signal, ['-select_streams', 'a:0'])).values()
   if (durationSec === 0 || media.durationSec === null || media.durationSec < TOO_LONG * durationSec) return media
   const streams = media.streams.map((stream) => (stream === track ? { ...track, durationSec } : stream))
   return { ...media, streams, durationSec }

@@ -18,6 +18,22 @@ const packetsSchema = z.object({
   ),
 })
 
+/** The latest end of the packets of each stream, by its index. @param select options that choose streams; all by default */
+export async function packetEnds(
+  { path, readOptions = [] }: MediaInfo,
+  signal: AbortSignal | undefined,
+  select: readonly string[] = [],
+): Promise<ReadonlyMap<number, number>> {
+  const show = [...select, '-show_entries', 'packet=stream_index,pts_time,duration_time']
+  const { packets } = await ffprobe(path, [...readOptions, ...show], packetsSchema, { signal })
+  const ends = new Map<number, number>()
+  for (const { stream_index: index, pts_time: pts, duration_time: length = 0 } of packets) {
+    if (pts === undefined || length > LONGEST_PACKET_SEC) continue
+    ends.set(index, Math.max(ends.get(index) ?? pts, pts + length))
+  }
+  return ends
+}
+
 /**
  * Measures the lengths of a very short transport stream. Packets of sound that share one time count as one in the lengths
  * that ffprobe states.
@@ -25,13 +41,7 @@ const packetsSchema = z.object({
 export async function withShortStreams(media: MediaInfo, signal: AbortSignal | undefined): Promise<MediaInfo> {
   const { container, durationSec, startSec } = media
   if (!TRANSPORT.has(container) || durationSec === null || durationSec >= SHORT_SEC) return media
-  const show = ['-show_entries', 'packet=stream_index,pts_time,duration_time']
-  const { packets } = await ffprobe(media.path, [...(media.readOptions ?? []), ...show], packetsSchema, { signal })
-  const ends = new Map<number, number>()
-  for (const { stream_index: index, pts_time: pts, duration_time: length = 0 } of packets) {
-    if (pts === undefined || length > LONGEST_PACKET_SEC) continue
-    ends.set(index, Math.max(ends.get(index) ?? pts, pts + length))
-  }
+  const ends = await packetEnds(media, signal)
   const streams = media.streams.map((stream) => {
     const end = ends.get(stream.index)
     return end === undefined || stream.startSec === null || stream.durationSec === null
