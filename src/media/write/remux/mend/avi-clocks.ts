@@ -1,6 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../../core/read-at.js'
 import type { StreamInfo } from '../../../media-info.js'
+import { unlessMalformed } from '../../../probe/malformed-file.js'
+import { type HeaderPart, parseHeaders, partsOf } from '../../structure/avi-headers.js'
+import { chunkFile } from '../../structure/chunks.js'
 
 /** In the header of a stream: from its scale to its length, and the size of its samples. */
 const CLOCK = { scale: 20, length: 32, end: 36, sampleSize: 44 }
@@ -37,23 +40,17 @@ export async function keepAviClocks({ media, container, streams }: AviOutput, pa
   for (const [place, { fate, input }] of written.entries()) {
     const [from, to] = [old[input.index], made[place]]
     if (fate !== 'copied' || !hasOwnClock(input) || !from || !to) continue
-    await target.write(from.bytes, CLOCK.scale, CLOCK.end - CLOCK.scale, to.at + CLOCK.scale)
-    await target.write(from.bytes, CLOCK.sampleSize, 4, to.at + CLOCK.sampleSize)
+    await target.write(from.body, CLOCK.scale, CLOCK.end - CLOCK.scale, to.bodyStart + CLOCK.scale)
+    await target.write(from.body, CLOCK.sampleSize, 4, to.bodyStart + CLOCK.sampleSize)
   }
 }
 
-/** The `strh` chunks of an AVI, in the order of its streams. */
-async function streamHeaders(file: FileHandle): Promise<readonly { readonly at: number; readonly bytes: Buffer }[]> {
-  const list = await readAt(file, 0, MOST_HEADER_BYTES)
-  const headers: { at: number; bytes: Buffer }[] = []
-  for (let at = 12; at + 8 <= list.length; ) {
-    const [id, size] = [list.toString('latin1', at, at + 4), list.readUInt32LE(at + 4)]
-    const name = id === 'LIST' ? list.toString('latin1', at + 8, at + 12) : ''
-    if (name === 'movi') break
-    const body = at + 8
-    if (id === 'strh' && size > CLOCK.sampleSize) headers.push({ at: body, bytes: list.subarray(body, body + size) })
-    // The lists of all streams, and of each one, are entered.
-    at = name === 'hdrl' || name === 'strl' ? at + 12 : body + size + (size % 2)
-  }
-  return headers
+/** The bodies of `strh` of an AVI, in the order of its streams; none of one that does not follow the rules. */
+async function streamHeaders(file: FileHandle): Promise<readonly HeaderPart[]> {
+  const { size } = await file.stat()
+  const hdrl = (await chunkFile(file, size))?.chunks.find(({ list }) => list === 'hdrl')
+  if (!hdrl || hdrl.end - hdrl.start > MOST_HEADER_BYTES) return []
+  const bytes = await readAt(file, hdrl.start, hdrl.end - hdrl.start)
+  const lists = unlessMalformed(() => partsOf(parseHeaders(bytes, hdrl.start), 'strl'), [])
+  return lists.flatMap((list) => partsOf(list, 'strh')).filter(({ body }) => body.length > CLOCK.sampleSize)
 }
