@@ -5,3 +5,14 @@ export async function readAt(file: FileHandle, position: number, length: number)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)
   return buffer.subarray(0, bytesRead)
 }
+
+/** Fills bytes from an offset on. Returns how many there were: fewer only at the end of the file. */
+export async function fillFrom(file: FileHandle, position: number, into: Uint8Array): Promise<number> {
+  let filled = 0
+  while (filled < into.length) {
+    const { bytesRead } = await file.read(into, filled, into.length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return filled
+}

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
+import { fillFrom } from '../../core/read-at.js'
 import { frameBytes, type PcmFormat, type PcmStream, type SampleType, sampleBytes } from './pcm.js'
 import { readSamples, writeSamples } from './pcm-samples.js'
 
@@ -90,10 +91,7 @@ export async function* readPcmParts(
 
 /** Fills the bytes from a position on. @throws Error if the file ends before they are full */
 async function readFully(file: FileHandle, bytes: Buffer, position: number): Promise<Buffer> {
-  for (let filled = 0; filled < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, position + filled)
-    if (bytesRead === 0) throw new Error('a file of raw PCM ends before its last sample')
-    filled += bytesRead
-  }
+  const filled = await fillFrom(file, position, bytes)
+  if (filled < bytes.length) throw new Error('a file of raw PCM ends before its last sample')
   return bytes
 }

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { JobFailedError } from '../../../core/errors.js'
+import { fillFrom } from '../../../core/read-at.js'
 
 const WINDOW_BYTES = 1024 ** 2
 
@@ -32,27 +33,13 @@ export class SourceWindow {
   }
 
   async #refill(into: Buffer, at: number): Promise<void> {
+    this.#length = await fillFrom(this.#file, at, this.#window)
     this.#start = at
-    this.#length = 0
-    while (this.#length < into.length) {
-      const { bytesRead } = await this.#file.read(
-        this.#window,
-        this.#length,
-        this.#window.length - this.#length,
-        at + this.#length,
-      )
-      if (bytesRead === 0) throw this.#shorter()
-      this.#length += bytesRead
-    }
-    this.#take(into, at)
+    if (!this.#take(into, at)) throw this.#shorter()
   }
 
   async #readFully(into: Buffer, at: number): Promise<void> {
-    for (let done = 0; done < into.length; ) {
-      const { bytesRead } = await this.#file.read(into, done, into.length - done, at + done)
-      if (bytesRead === 0) throw this.#shorter()
-      done += bytesRead
-    }
+    if ((await fillFrom(this.#file, at, into)) < into.length) throw this.#shorter()
   }
 
   #shorter(): JobFailedError {

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { fillFrom } from '../../../../core/read-at.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, isCutEnd } from '../../../probe/movie/box.js'
 import { type BoxHeader, extendedTypeOf, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
@@ -92,10 +93,7 @@ class StoredFragment implements Box {
 async function read(file: FileHandle, at: number, length: number): Promise<Buffer> {
   // Short boxes share an allocation: one each would take more than their bytes.
   const buffer = Buffer.allocUnsafe(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await file.read(buffer, done, length - done, at + done)
-    if (bytesRead === 0) throw new MalformedFile(`the file ends at byte ${at + done}`)
-    done += bytesRead
-  }
+  const filled = await fillFrom(file, at, buffer)
+  if (filled < length) throw new MalformedFile(`the file ends at byte ${at + filled}`)
   return buffer
 }
