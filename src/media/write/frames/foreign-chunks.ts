@@ -2,13 +2,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { type CensusEntry, kept } from '../census.js'
 import { type StaleChunk, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
+import type { ByteRange } from '../splice/old-packets.js'
 import type { Chunk } from '../structure/chunks.js'
-
-/** A metadata block of a FLAC. Offsets in bytes, its header included. */
-interface Block {
-  readonly start: number
-  readonly length: number
-}
 
 /** Headers of a block and of an application. */
 const HEAD_BYTES = 8
@@ -16,7 +11,10 @@ const HEAD_BYTES = 8
 const CHUNK_HEADS: Readonly<Record<string, number>> = { riff: 8, aiff: 8, 'w64 ': 24 }
 
 /** Finds the chunks of a WAV, AIFF or W64 in the application blocks of a FLAC that state facts about the old sound. */
-export async function staleForeignChunks(file: FileHandle, blocks: readonly Block[]): Promise<readonly StaleChunk[]> {
+export async function staleForeignChunks(
+  file: FileHandle,
+  blocks: readonly ByteRange[],
+): Promise<readonly StaleChunk[]> {
   const chunks: Chunk[] = []
   for (const { start, length } of blocks) {
     const head = await readAt(file, start, Math.min(length, HEAD_BYTES + 4))
@@ -30,7 +28,7 @@ export async function staleForeignChunks(file: FileHandle, blocks: readonly Bloc
 }
 
 /** The fates of the bytes of a block with such a chunk. @param name of the block */
-export function foreignEntries({ start }: Block, name: string, fact: StaleChunk): readonly CensusEntry[] {
+export function foreignEntries({ start }: ByteRange, name: string, fact: StaleChunk): readonly CensusEntry[] {
   const { id, start: chunkStart } = fact.chunk
   return [kept(name, start, chunkStart - start), ...staleEntries(`${name}/${id.trim()}`, fact)]
 }

@@ -1,10 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { firstAtLeast } from '../first-at-least.js'
+import type { ByteRange } from '../splice/old-packets.js'
 import type { ChunkForm } from '../structure/chunks.js'
 import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
-import { type SamplePlaces, type SampleRun, samplePlaces } from './sample-places.js'
+import { type SamplePlaces, samplePlaces } from './sample-places.js'
 import { type StaleChunk, staleChunks } from './stale-chunks.js'
 
 /** A file with PCM tracks: the facts that overwriting needs. */
@@ -59,7 +60,7 @@ function isInSound(places: SamplePlaces, structures: Iterable<Structure>): boole
 /** True if a structure holds a byte of one of the runs, which are in file order. */
 export function holdsOneOf(
   { start, length }: Pick<Structure, 'start' | 'length'>,
-  runs: readonly SampleRun[],
+  runs: readonly ByteRange[],
 ): boolean {
   const end = (place: number) => (runs[place]?.start ?? 0) + (runs[place]?.length ?? 0)
   const next = runs[firstAtLeast(runs.length, end, start + 1)]

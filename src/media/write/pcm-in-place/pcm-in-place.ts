@@ -3,6 +3,7 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-
 import { type BytePiece, CRC_32 } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { type Edit, inPlace, withEdits } from '../edits.js'
+import type { ByteRange } from '../splice/old-packets.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import {
@@ -17,7 +18,7 @@ import {
 import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
-import { type SampleRun, sampleBits } from './sample-places.js'
+import { sampleBits } from './sample-places.js'
 import { levelsOf, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
@@ -113,7 +114,7 @@ function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly
   return withEdits(media.sizeBytes, () => [changes])
 }
 
-function sampleChanges(runs: readonly SampleRun[], donor: number): readonly Edit[] {
+function sampleChanges(runs: readonly ByteRange[], donor: number): readonly Edit[] {
   let taken = 0
   return runs.map(({ start, length }) => {
     const piece: BytePiece = { kind: 'donor', donor, start: taken, length }
@@ -135,7 +136,7 @@ function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDo
   return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
 }
 
-function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly SampleRun[] {
+function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly ByteRange[] {
   const found = places.get(audioIndex)
   return found?.kind === 'found' ? found.runs : []
 }

@@ -3,17 +3,12 @@ import { crc32 } from 'node:zlib'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobePackets } from '../../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
+import type { ByteRange } from '../splice/old-packets.js'
 import { klvHead } from '../structure/klv.js'
 
-/** A run of samples in the input, in playing order. Bytes. */
-export interface SampleRun {
-  readonly start: number
-  readonly length: number
-}
-
-/** Places of the samples of a PCM track. */
+/** Places of the samples of a PCM track, as runs in playing order. */
 export type SamplePlaces =
-  | { readonly kind: 'found'; readonly runs: readonly SampleRun[] }
+  | { readonly kind: 'found'; readonly runs: readonly ByteRange[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 
 interface Packet {
@@ -85,7 +80,7 @@ export function sampleBits({ codec }: Pick<AudioStreamInfo, 'codec'>): number {
 }
 
 async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<SamplePlaces> {
-  const runs: SampleRun[] = []
+  const runs: ByteRange[] = []
   for (const { pos, size, hash } of packets) {
     const bytes = await readAt(file, pos, LONGEST_HEAD_BYTES + size)
     const head = headBytes(bytes, container)
