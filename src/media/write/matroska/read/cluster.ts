@@ -1,9 +1,9 @@
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Head, readUint, readVint } from '../../../probe/matroska/ebml.js'
 import { ENDS_CLUSTER, ID, nameOfId } from '../../../probe/matroska/ids.js'
+import type { FileWindow } from '../../file-window.js'
 import { BlockList, KEYFRAME } from './block-list.js'
-import type { ElementCount } from './element.js'
-import type { Scanner } from './scanner.js'
+import { type ElementCount, headIn } from './element.js'
 
 /** An unsigned integer that states a place or a size. */
 export interface StatedNumber {
@@ -39,7 +39,7 @@ export interface Cluster {
 
 /** The reader of clusters: collects their blocks by track. */
 export class ClusterReader {
-  readonly #scanner: Scanner
+  readonly #window: FileWindow
   readonly #count: ElementCount
   /** By track number. */
   readonly blocks = new Map<number, BlockList>()
@@ -49,8 +49,8 @@ export class ClusterReader {
   collected: ReadonlySet<number> | null = null
 
   /** @param count of the elements that are kept as objects: all but blocks */
-  constructor(scanner: Scanner, count: ElementCount) {
-    this.#scanner = scanner
+  constructor(window: FileWindow, count: ElementCount) {
+    this.#window = window
     this.#count = count
   }
 
@@ -63,13 +63,13 @@ export class ClusterReader {
     const draft = new ClusterDraft()
     let at = dataStart
     while (at < stop) {
-      const pending = this.#scanner.bring(at)
+      const pending = this.#window.bring(at)
       if (pending) await pending
-      const child = this.#scanner.head(at)
+      const child = headIn(this.#window, at)
       if (child && head.length === null && ENDS_CLUSTER.has(child.id)) break
       const end = child && child.length !== null ? at + child.headBytes + child.length : Number.POSITIVE_INFINITY
       if (!child || child.length === null || end > stop) {
-        if (stop !== this.#scanner.sizeBytes) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
+        if (stop !== this.#window.sizeBytes) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
         draft.others.push({ id: child?.id ?? 0, start: at, length: stop - at })
         at = stop
         break
@@ -93,7 +93,7 @@ export class ClusterReader {
     const bodyAt = at + child.headBytes
     switch (child.id) {
       case ID.Timestamp:
-        draft.tick = readUint(this.#scanner.peek(bodyAt, end - bodyAt))
+        draft.tick = readUint(this.#window.peek(bodyAt, end - bodyAt))
         return undefined
       case ID.SimpleBlock:
         this.hasSimpleBlocks = true
@@ -110,7 +110,7 @@ export class ClusterReader {
   async #readOther(draft: ClusterDraft, child: Head, at: number, end: number): Promise<void> {
     const bodyAt = at + child.headBytes
     const number = () => {
-      const value = readUint(this.#scanner.peek(bodyAt, end - bodyAt))
+      const value = readUint(this.#window.peek(bodyAt, end - bodyAt))
       return { start: at, length: end - at, bodyBytes: end - bodyAt, value }
     }
     if (child.id === ID.Position) draft.position = number()
@@ -123,11 +123,11 @@ export class ClusterReader {
     if (child.id === ID.EncryptedBlock) draft.takeOrdinal(at)
     if (child.id === ID.SilentTracks) {
       for (let inside = bodyAt; inside < end; ) {
-        await this.#scanner.bring(inside)
-        const head = this.#scanner.head(inside)
+        await this.#window.bring(inside)
+        const head = headIn(this.#window, inside)
         this.#count.take(inside)
         if (!head || head.length === null) throw new MalformedFile(`no silent track fits at byte ${inside}`)
-        draft.silentTracks.push(readUint(this.#scanner.peek(inside + head.headBytes, head.length)))
+        draft.silentTracks.push(readUint(this.#window.peek(inside + head.headBytes, head.length)))
         inside += head.headBytes + head.length
       }
     }
@@ -137,9 +137,9 @@ export class ClusterReader {
     let list: BlockList | null = null
     const found = new Map<number, { readonly start: number; readonly length: number }>()
     for (let at = bodyAt; at < end; ) {
-      const pending = this.#scanner.bring(at)
+      const pending = this.#window.bring(at)
       if (pending) await pending
-      const child = this.#scanner.head(at)
+      const child = headIn(this.#window, at)
       if (!child || child.length === null || at + child.headBytes + child.length > end) {
         throw new MalformedFile(`no element of a block fits at byte ${at}`)
       }
@@ -160,8 +160,8 @@ export class ClusterReader {
     if (found.has(ID.CodecState)) list.unfit = 'its codec settings change in the middle'
     const padding = found.get(ID.DiscardPadding)
     if (!padding) return
-    await this.#scanner.bring(padding.start)
-    list.discardPaddings.set(list.count - 1, Buffer.from(this.#scanner.peek(padding.start, padding.length)))
+    await this.#window.bring(padding.start)
+    list.discardPaddings.set(list.count - 1, Buffer.from(this.#window.peek(padding.start, padding.length)))
   }
 
   /** Null for a block of a track that is not collected. */
@@ -170,8 +170,8 @@ export class ClusterReader {
     body: { readonly at: number; readonly end: number },
     whole: { readonly start: number; readonly length: number; readonly flags?: number },
   ): BlockList | null {
-    const { window } = this.#scanner
-    const place = this.#scanner.placeOf(body.at)
+    const { window } = this.#window
+    const place = this.#window.placeOf(body.at)
     const track = readVint(window, place)
     if (!track || body.end - body.at < track.width + 3) throw new MalformedFile(`the block at ${body.at} is empty`)
     if (draft.tick === null) throw new MalformedFile(`the block at byte ${body.at} has no time`)

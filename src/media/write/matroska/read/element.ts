@@ -1,7 +1,13 @@
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Head, readFloat, readHead, readUint } from '../../../probe/matroska/ebml.js'
 import { ID, MASTERS } from '../../../probe/matroska/ids.js'
+import type { FileWindow } from '../../file-window.js'
 import { makeHead } from './make-ebml.js'
+
+/** The head of the element at an offset that was brought; undefined if no element begins there. */
+export function headIn(window: FileWindow, at: number): Head | undefined {
+  return readHead(window.window, window.placeOf(at))
+}
 
 /** An element that was read into memory. */
 export interface Element {

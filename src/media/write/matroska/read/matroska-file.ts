@@ -2,10 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { Head } from '../../../probe/matroska/ebml.js'
 import { ID, nameOfId } from '../../../probe/matroska/ids.js'
+import { FileWindow } from '../../file-window.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
-import { type Element, ElementCount, parseElements, uintIn } from './element.js'
-import { Scanner } from './scanner.js'
+import { type Element, ElementCount, headIn, parseElements, uintIn } from './element.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
 
 /** A child of the segment. Offsets in the file. */
@@ -52,7 +52,7 @@ export async function readMatroska(path: string, sizeBytes: number): Promise<Mat
 
 class SegmentReader {
   readonly #file: FileHandle
-  readonly #scanner: Scanner
+  readonly #window: FileWindow
   readonly #clusters: ClusterReader
   readonly #parts: Part[] = []
   readonly #count = new ElementCount()
@@ -60,12 +60,12 @@ class SegmentReader {
 
   constructor(file: FileHandle, sizeBytes: number) {
     this.#file = file
-    this.#scanner = new Scanner(file, sizeBytes)
-    this.#clusters = new ClusterReader(this.#scanner, this.#count)
+    this.#window = new FileWindow(file, sizeBytes)
+    this.#clusters = new ClusterReader(this.#window, this.#count)
   }
 
   async read(): Promise<MatroskaFile> {
-    const { sizeBytes } = this.#scanner
+    const { sizeBytes } = this.#window
     const top = await this.#headAt(0)
     if (top?.id !== ID.EBML || top.length === null) throw new MalformedFile('it does not begin with an EBML head')
     const [ebml] = await this.#elementsAt(0, top.headBytes + top.length)
@@ -134,8 +134,8 @@ class SegmentReader {
   }
 
   async #headAt(at: number): Promise<Head | undefined> {
-    await this.#scanner.bring(at)
-    return this.#scanner.head(at)
+    await this.#window.bring(at)
+    return headIn(this.#window, at)
   }
 
   async #elementsAt(start: number, end: number): Promise<readonly Element[]> {
