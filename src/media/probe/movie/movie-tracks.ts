@@ -79,7 +79,7 @@ function sampleFormats(list: Buffer = Buffer.alloc(0)): readonly string[] {
 }
 
 /** The ticks of a movie or track, or the number of a track: both follow two times of 4 or 8 bytes. */
-function numberAfterTimes(head: Buffer | undefined): number {
+export function numberAfterTimes(head: Buffer | undefined): number {
   const at = head?.[0] === 1 ? 20 : 12
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
 }

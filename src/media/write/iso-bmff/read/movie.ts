@@ -1,5 +1,6 @@
 import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
 import { type Edit, readEdits } from '../../../probe/movie/edits.js'
+import { numberAfterTimes } from '../../../probe/movie/movie-tracks.js'
 import { type SampleEntry, sampleEntries } from './sample-entry.js'
 
 /** Facts of a movie's index. */
@@ -40,7 +41,7 @@ export function readMovie(moov: Box): Movie {
   const head = bodyOf(childAt(moov, 'mvhd'))
   return {
     box: moov,
-    timeScale: timeScaleOf(head),
+    timeScale: numberAfterTimes(head),
     durationTicks: durationAt(head, DURATION_IN_HEAD),
     tracks: childrenOf(moov, 'trak').map(readTrack),
   }
@@ -51,9 +52,9 @@ function readTrack(box: Box): Track {
   const stbl = childAt(box, 'mdia', 'minf', 'stbl')
   return {
     box,
-    id: fieldAt(head, head[0] === 1 ? 20 : 12),
+    id: numberAfterTimes(head),
     handler: bodyOf(childAt(box, 'mdia', 'hdlr')).toString('latin1', 8, 12),
-    timeScale: timeScaleOf(bodyOf(childAt(box, 'mdia', 'mdhd'))),
+    timeScale: numberAfterTimes(bodyOf(childAt(box, 'mdia', 'mdhd'))),
     durationTicks: durationAt(head, DURATION_IN_TRACK),
     edits: readEdits(bodyOf(childAt(box, 'edts', 'elst'))),
     entries: sampleEntries(childAt(stbl, 'stsd')),
@@ -66,11 +67,6 @@ function readTrack(box: Box): Track {
 const DURATION_IN_HEAD = [16, 24] as const
 /** Place of the duration in the content of `tkhd`, by version. */
 const DURATION_IN_TRACK = [20, 28] as const
-
-/** Ticks per second, from the content of `mvhd` or `mdhd`. */
-function timeScaleOf(head: Buffer): number {
-  return fieldAt(head, head[0] === 1 ? 20 : 12)
-}
 
 function durationAt(head: Buffer, places: readonly [number, number]): number {
   const [short, long] = places
