@@ -2,7 +2,7 @@ import type { MediaInfo, OtherStreamInfo, StreamInfo, VideoStreamInfo } from '..
 import { type ContainerProfile, carriesAudio } from '../container-profile.js'
 import { fitsPictures, isBoundToPictures } from './picture-length.js'
 
-/** Fate of a stream that is not replaced. A dropped one is no loss if the muxer makes it again from other data. */
+/** Fate of a stream that is not replaced. A dropped one is not a loss if the muxer makes it again. */
 export type StreamPassage =
   | { readonly fate: 'copied'; readonly reason: null }
   | { readonly fate: 'converted'; readonly codec: string; readonly reason: string }
