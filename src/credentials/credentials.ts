@@ -7,9 +7,9 @@ import { syncFile } from '../core/sync-folder.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import { type Asset, type C2paPackage, loadC2pa, OFFLINE } from './c2pa-package.js'
 import { type Carrier, carrierOf, isEmbeddable, readingType } from './carrier.js'
-import { readCertificate, type SigningCertificate } from './certificate.js'
 import { ASSERTION, editAction, manifestDefinition, ownAssertion, type SignedFacts } from './manifest.js'
 import { differenceOfSigned, isTagged } from './same-bytes.js'
+import { readSigningCertificate, type SigningCertificate } from './signing-certificate.js'
 import { openSigningKey, type SignBytes } from './signing-key.js'
 import { requireTimestampAddress, TIMESTAMP_BYTES, withTimestampRelay } from './timestamp-relay.js'
 
@@ -100,7 +100,7 @@ interface Opened {
 
 async function open(settings: CredentialsSettings): Promise<Opened> {
   const c2pa = await loadC2pa()
-  const certificate = await readCertificate(settings.cert)
+  const certificate = await readSigningCertificate(settings.cert)
   return { settings, c2pa, certificate, sign: await openSigningKey(settings, certificate) }
 }
 

@@ -22,7 +22,7 @@ const OF_CURVE: Readonly<Record<string, SigningAlgorithm>> = {
  *
  * @throws {UsageError} `ERR_CREDENTIALS_CERT` if it cannot be read, is not valid today or has an unsuitable key
  */
-export async function readCertificate(path: string): Promise<SigningCertificate> {
+export async function readSigningCertificate(path: string): Promise<SigningCertificate> {
   const fault = (what: string, cause?: unknown) =>
     new UsageError('ERR_CREDENTIALS_CERT', `The signing certificate ${path} ${what}.`, {
       cause,

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import type { CredentialsSettings } from '../config/index.js'
 import { UsageError } from '../core/errors.js'
 import { thrownMessage } from '../core/thrown-message.js'
-import type { SigningCertificate } from './certificate.js'
 import { acceptSignature, signBytes } from './signature.js'
+import type { SigningCertificate } from './signing-certificate.js'
 
 const LIMIT_MS = 60_000
 const MOST_BYTES = 64 * 1024

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readCertificate } from '../../src/credentials/certificate.js'
+import { readSigningCertificate } from '../../src/credentials/signing-certificate.js'
 import { openSigningKey } from '../../src/credentials/signing-key.js'
 import { type TestFolder, testFolder } from '../helpers/media-factory.js'
 import { makeAuthority, type TestAuthority, type TestSigner } from '../helpers/signing-authority.js'
@@ -50,7 +50,7 @@ describe.skipIf(missing.length > 0)('a key in a PKCS#11 token', () => {
 
   /** Signs with a command. @throws unless the certificate accepts the signature */
   async function sign(keyCommand: readonly string[], { cert } = signer): Promise<Buffer> {
-    const key = await openSigningKey({ cert, keyCommand: [...keyCommand] }, await readCertificate(cert))
+    const key = await openSigningKey({ cert, keyCommand: [...keyCommand] }, await readSigningCertificate(cert))
     return key(Buffer.from('a claim'))
   }
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
-import { readAt, readZipDirectory } from './zip-directory.js'
+import { readAll, readZipDirectory } from './zip-directory.js'
 import { entryExtents } from './zip-entry.js'
 import { centralRecord, endRecords, localHeader, type ZipEntry } from './zip-format.js'
 import { dosTimeOf } from './zip-time.js'
@@ -67,7 +67,7 @@ class ZipWriter {
 
   async copy(from: FileHandle, start: number, end: number): Promise<void> {
     for (let at = start; at < end; at += CHUNK_BYTES) {
-      await this.#write(await readAt(from, at, Math.min(CHUNK_BYTES, end - at)))
+      await this.#write(await readAll(from, at, Math.min(CHUNK_BYTES, end - at)))
     }
   }
 

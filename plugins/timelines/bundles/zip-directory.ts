@@ -30,7 +30,7 @@ export interface ZipDirectory {
 export async function readZipDirectory(file: FileHandle): Promise<ZipDirectory> {
   const { size } = await file.stat()
   const tailBytes = Math.min(size, END_BYTES + MOST_COMMENT_BYTES + LOCATOR64_BYTES)
-  const tail = await readAt(file, size - tailBytes, tailBytes)
+  const tail = await readAll(file, size - tailBytes, tailBytes)
   const end = endOf(tail)
   const comment = tail.subarray(end + END_BYTES, end + END_BYTES + tail.readUInt16LE(end + 20))
   const { count, bytes, offset } = (await end64Of(file, tail, end)) ?? {
@@ -40,11 +40,11 @@ export async function readZipDirectory(file: FileHandle): Promise<ZipDirectory> 
   }
   if (count > MOST_ENTRIES || bytes > MOST_DIRECTORY_BYTES) throw damaged('its directory is too large')
   if (offset + bytes > size) throw damaged('its directory lies outside it')
-  return { entries: entriesOf(await readAt(file, offset, bytes), count, offset), offset, comment }
+  return { entries: entriesOf(await readAll(file, offset, bytes), count, offset), offset, comment }
 }
 
 /** Reads so many bytes. @throws {TimelineSyntaxError} if the file ends before */
-export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+export async function readAll(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length)
   let filled = 0
   while (filled < length) {
@@ -66,7 +66,7 @@ function endOf(tail: Buffer): number {
 async function end64Of(file: FileHandle, tail: Buffer, end: number) {
   const locator = end - LOCATOR64_BYTES
   if (locator < 0 || tail.readUInt32LE(locator) !== LOCATOR64_SIGNATURE) return undefined
-  const record = await readAt(file, safeNumber(tail.readBigUInt64LE(locator + 8)), END64_BYTES)
+  const record = await readAll(file, safeNumber(tail.readBigUInt64LE(locator + 8)), END64_BYTES)
   if (record.readUInt32LE(0) !== END64_SIGNATURE) throw damaged('its ZIP64 record is missing')
   const [count = 0, bytes = 0, offset = 0] = [32, 40, 48].map((at) => safeNumber(record.readBigUInt64LE(at)))
   return { count, bytes, offset }

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { pipeline, type Readable, Transform } from 'node:stream'
 import { crc32, createInflateRaw } from 'node:zlib'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { readAt, type ZipDirectory } from './zip-directory.js'
+import { readAll, type ZipDirectory } from './zip-directory.js'
 import { LOCAL_BYTES, LOCAL_SIGNATURE, type ZipEntry } from './zip-format.js'
 
 const ENCRYPTED = 1
@@ -39,7 +39,7 @@ export async function entryContent(file: FileHandle, entry: ZipEntry): Promise<R
 
 /** Offset of an entry's bytes. @throws {TimelineSyntaxError} if its local header is not there or names another file */
 async function dataOffset(file: FileHandle, { name, rawName, offset }: ZipEntry): Promise<number> {
-  const header = await readAt(file, offset, LOCAL_BYTES + rawName.length)
+  const header = await readAll(file, offset, LOCAL_BYTES + rawName.length)
   if (header.readUInt32LE(0) !== LOCAL_SIGNATURE || !header.subarray(LOCAL_BYTES).equals(rawName))
     throw refused(name, 'is not where the directory says')
   return offset + LOCAL_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28)

@@ -1,9 +1,9 @@
 import { basename } from 'node:path'
 import type { Job, JobStatus } from '../../../src/ledger/index.js'
-import type { JobProgress } from './progress-board.js'
+import type { JobStage } from './progress-board.js'
 
 /** A job as the page receives it, with its progress if it runs in this process. */
-export function jobView(job: Job, progress?: JobProgress) {
+export function jobView(job: Job, progress?: JobStage) {
   const { id, input, output, group, preset, status, attempts, error, holder, createdMs, updatedMs, notBeforeMs } = job
   return {
     ...{ id, name: basename(input), input, output, group, preset, status, attempts, error },

@@ -9,7 +9,7 @@ const NOISY = 0.1
 export const VOICED = 0.15
 
 /** A time range in seconds. An `endSec` of null means the track's end. */
-export interface TimeRange {
+export interface RangeSec {
   readonly startSec: number
   readonly endSec: number | null
 }
@@ -20,7 +20,7 @@ export interface TimeRange {
  *
  * @param leastGapSec shorter clean parts are not worth leaving out, because each part is sent with handles
  */
-export function noisyRanges({ voice, noise }: VoiceMap, leastGapSec: number): readonly TimeRange[] {
+export function noisyRanges({ voice, noise }: VoiceMap, leastGapSec: number): readonly RangeSec[] {
   const ranges: { startSec: number; endSec: number; isVoiced: boolean }[] = []
   for (const [second, strength] of noise.entries()) {
     if (strength < NOISY) continue
@@ -41,7 +41,7 @@ export function noisyRanges({ voice, noise }: VoiceMap, leastGapSec: number): re
 /** The parts of the wanted ranges that lie in the given times. */
 export function rangesWithin(
   wanted: readonly ClockRange[],
-  times: readonly TimeRange[],
+  times: readonly RangeSec[],
   sampleRate: number,
 ): ClockRange[] {
   const inSamples = (sec: number | null) => (sec === null ? null : Math.round(sec * sampleRate))
