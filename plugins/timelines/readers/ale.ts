@@ -1,11 +1,11 @@
 import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
+import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
-import { NoteTaker } from '../note-taker.js'
 import { frameRate } from '../time/frame-rate.js'
 import { timecodeTime } from '../time/media-clock.js'
 import { add, compare, type Rational, subtract } from '../time/rational.js'
 import type { TimeRange } from '../time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from '../timeline.js'
+import type { Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { relinkAle } from './ale-relink.js'
 import { type AleTable, cellOf, parseAle } from './ale-table.js'
@@ -23,27 +23,23 @@ const ROLL_COLUMNS = ['soundroll', 'tape', 'name']
 export function readAle(text: string): Timeline {
   const table = parseAle(text)
   const rate = rateOf(table)
-  const notes = new NoteTaker()
-  const sources = new Map<string, TimelineSource>()
-  const uses: ClipUse[] = []
+  const found = new FoundClips()
   const rows = table.rows.flatMap((row) => {
     const clip = cellOf(table, row, 'name')
     const [source, range] = [sourceOf(table, row), rangeOf(table, row, rate)]
     const subject = clip || `Line ${row.line + 1}`
-    if (!range) notes.add('unread', subject, 'has no start and end that can be read: left as it is')
-    else if (!source) notes.add('missing-reference', subject, 'names no file and no roll: left as it is')
+    if (!range) found.add('unread', subject, 'has no start and end that can be read: left as it is')
+    else if (!source) found.add('missing-reference', subject, 'names no file and no roll: left as it is')
     else {
       const dropFrame = isDropFrame(cellOf(table, row, hasOwnSound(table, row) ? 'soundtc' : 'start'))
-      const use = { sourceId: source.id, clip, range, dropFrame }
-      sources.set(source.id, source)
-      uses.push(use)
-      return [{ row, use }]
+      found.use(source, clip, [range], dropFrame)
+      return found.uses.slice(-1).map((use) => ({ row, use }))
     }
     return []
   })
-  const relink: Timeline['relink'] = (media, regenerated) =>
-    relinkAle(table, regenerated ? rows.filter(({ use }) => regenerated.has(use)) : rows, media)
-  return { name: null, sources: [...sources.values()], uses, notes: notes.notes, relink }
+  return found.timeline(null, (media, regenerated) =>
+    relinkAle(table, regenerated ? rows.filter(({ use }) => regenerated.has(use)) : rows, media),
+  )
 }
 
 /** Frames a second: as the heading says, or as its television standard has. */

@@ -8,6 +8,7 @@ import {
 import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath, pathOfAddress } from '../media-path.js'
+import { nominal } from '../time/edl-rate.js'
 import { timecodeTime } from '../time/media-clock.js'
 import {
   add,
@@ -109,7 +110,7 @@ class EdlReading {
     const { speed } = event
     if (!speed) return written
     const programme = subtract(this.#time(event.recordOut), this.#time(event.recordIn))
-    const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, nominal(this.#rate))
+    const factor = divide(decimal(String(speed.framesPerSec)) ?? this.#rate, rational(nominal(this.#rate)))
     this.found.speed(clip, factor, 'the range it covers')
     // Lists differ in what the source out of such an event says: whatever can be meant is covered.
     const moved = rangeOf(this.#time(speed.entry), multiply(programme, factor))
@@ -119,9 +120,4 @@ class EdlReading {
   #time(timecode: string): Rational {
     return timecodeTime(timecode, this.#rate) ?? ZERO
   }
-}
-
-/** Speeds are in whole frames a second even if the rate is 1000/1001 of that. */
-function nominal(rate: Rational): Rational {
-  return rational(Math.round(Number(rate.numerator) / Number(rate.denominator)))
 }

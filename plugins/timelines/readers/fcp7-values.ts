@@ -39,7 +39,7 @@ export function subclipStart(clip: XmlElement): bigint {
 }
 
 /** Premiere Pro's ticks a second. */
-const TICKS = 254_016_000_000n
+export const TICKS = 254_016_000_000n
 
 /**
  * The range of its file that a clip plays, by its in and out, in seconds. Premiere Pro also writes both in ticks,

@@ -1,8 +1,6 @@
-import { decimal, divide, type Rational, rational } from '../time/rational.js'
+import { decimal, type Rational, rational } from '../time/rational.js'
+import { TICKS } from './fcp7-values.js'
 import { child, type XmlElement } from './xml-document.js'
-
-/** Premiere Pro's ticks a second. */
-const TICKS = rational(254_016_000_000n)
 
 /** The objects of a Premiere project, which name each other: `ObjectRef` an `ObjectID`, `ObjectURef` an `ObjectUID`. */
 export class PremiereObjects {
@@ -38,7 +36,7 @@ export function below(element: XmlElement | undefined, ...names: readonly string
 /** Seconds of a number of ticks; undefined if it is missing or not a number. */
 export function ticksIn(element: XmlElement | undefined, name: string): Rational | undefined {
   const text = child(element, name)?.text ?? ''
-  return /^-?\d{1,19}$/.test(text) ? divide(rational(BigInt(text)), TICKS) : undefined
+  return /^-?\d{1,19}$/.test(text) ? rational(BigInt(text), TICKS) : undefined
 }
 
 /** True for an element with the text *true*. */

@@ -50,7 +50,8 @@ function fits(timecode: string, rate: Rational): boolean {
   return countsTimecode(timecode, toNumber(rate))
 }
 
-function nominal(rate: Rational): number {
+/** Speeds and labels are in whole frames a second even if the rate is 1000/1001 of that. */
+export function nominal(rate: Rational): number {
   return Math.round(toNumber(rate))
 }
 

@@ -6,8 +6,6 @@ export interface EdlEvent {
   readonly reel: string
   /** Edited channels: `V`, `A`, `A2`, `AA`, `AA/V`, `B` (both) … */
   readonly channels: string
-  /** `C` cut, `D` dissolve, `W001` wipe, `K` key. */
-  readonly transition: string
   /** Length of the transition; 0 for a cut. */
   readonly transitionFrames: number
   readonly sourceIn: string
@@ -102,12 +100,12 @@ function belongsTo(line: string, outgoing: EdlEvent, { number, reel }: EdlEvent)
 }
 
 function eventOf(line: string, isDropFrame: boolean, index: number): OpenEvent | undefined {
-  const [, number = '', reel = '', channels = '', transition = '', frames = '0', ...times] =
+  const [, number = '', reel = '', channels = '', , frames = '0', ...times] =
     EVENT.exec(line) ?? SPACED_EVENT.exec(line) ?? []
   if (times.length !== 4 || !times.every((time) => TIMECODE.test(time))) return undefined
   const [sourceIn = '', sourceOut = '', recordIn = '', recordOut = ''] = times.map((time) => normal(time, isDropFrame))
   return {
-    ...{ number, reel, channels, transition, transitionFrames: Number(frames) },
+    ...{ number, reel, channels, transitionFrames: Number(frames) },
     ...{ sourceIn, sourceOut, recordIn, recordOut, speed: null, moreAudio: [], comments: [] },
     ...{ firstLine: index, lastLine: index },
   }
