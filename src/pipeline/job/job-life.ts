@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { UsageError, VerificationError, VoxmuxError } from '../../core/errors.js'
+import { type ExitCode, toVoxmuxError, UsageError, VerificationError, VoxmuxError } from '../../core/errors.js'
 import { syncFolder } from '../../core/sync-folder.js'
 import type { HeldJob, Job } from '../../ledger/index.js'
 import type { PipelineContext } from '../context.js'
@@ -68,6 +68,9 @@ interface JobLifeOptions {
   readonly claim: (planned: PlannedJob) => Promise<HeldJob | null>
 }
 
+/** Exit codes of a failed job, and of an output that failed verification. */
+const FILE_FAULTS: ReadonlySet<ExitCode> = new Set([1, 7])
+
 /** A job that has ended well. */
 export interface FinishedJob {
   /** `skipped`: the output existed, published before a crash or recognised by its receipt. */
@@ -135,6 +138,9 @@ export async function runJobLife(
 
     return await end(held, finished, reporter)
   } catch (error) {
+    // An output folder that went away explains every fault of the file in it.
+    if (!reporter.facts.signal.aborted && FILE_FAULTS.has(toVoxmuxError(error).exitCode))
+      await bench?.requireSamePlace()
     if (error instanceof VerificationError) await bench?.keepForInspection()
     throw error
   } finally {
