@@ -27,6 +27,17 @@ describe('probe', () => {
     await expect(probe(path)).rejects.toThrow(/is truncated: its last \d\.\d+ s are missing/)
   })
 
+  it.each(['wv', 'tta'])('sees that a %s file is cut, and that a tag follows a whole one', async (extension) => {
+    const [whole, cut] = [folder.file(`whole.${extension}`), folder.file(`cut.${extension}`)]
+    await ffmpeg(...tone(4), whole)
+    const bytes = await readFile(whole)
+    await writeFile(cut, bytes.subarray(0, Math.round(bytes.length * 0.6)))
+    await expect(probe(cut)).rejects.toThrow(/is truncated: its last \d+ (samples|bytes) are missing/)
+    expect(await probe(whole)).toMatchObject({ container: extension })
+    await writeFile(whole, Buffer.concat([bytes, Buffer.from('TAG'.padEnd(128))]))
+    expect(await probe(whole)).toMatchObject({ container: extension })
+  })
+
   it('marks the sound of a movie whose index times only half of its packets', async () => {
     const path = folder.file('untimed.mp4')
     // The last packet is shorter, so that the index has a second entry.

@@ -9,6 +9,7 @@ import { missingFlacSec } from './flac-end.js'
 import { missingFlvBytes } from './flv-end.js'
 import { missingMp3Sec } from './mp3-end.js'
 import { endOfMxf } from './mxf-end.js'
+import { endOfTta, missingWavPackSamples } from './packed-ends.js'
 
 /** A file whose end may be looked at. */
 interface OpenMedia {
@@ -24,16 +25,21 @@ interface OpenMedia {
  * Tells whether a file ends before its own headers say so: ffprobe opens such a file if the index is at the beginning.
  * A file that holds more than its headers state is whole.
  *
- * @returns what is missing at its end, as `1234 bytes` or `1.5 s`; undefined if nothing is known to be missing
+ * @returns what is missing at its end, as `1234 bytes`, `1234 samples` or `1.5 s`; undefined if nothing is known to be missing
  */
 export async function missingEnd({ path, file, sizeBytes, container }: OpenMedia): Promise<string | undefined> {
   if (container === 'flac') return seconds(await missingFlacSec(file, sizeBytes))
   if (container === 'mp3') return seconds(await missingMp3Sec(path, file, sizeBytes))
+  if (container === 'wv') return counted(await missingWavPackSamples(file, sizeBytes), 'samples')
   const isFlv = container === 'flv'
   const bytes = isFlv
     ? await missingFlvBytes(file, sizeBytes)
     : ((await STATED_ENDS[container]?.(file, sizeBytes)) ?? 0) - sizeBytes
-  return bytes > 0 ? `${bytes} bytes` : undefined
+  return counted(bytes, 'bytes')
+}
+
+function counted(missing: number, unit: 'bytes' | 'samples'): string | undefined {
+  return missing > 0 ? `${missing} ${unit}` : undefined
 }
 
 function seconds(missingSec: number): string | undefined {
@@ -44,7 +50,7 @@ function seconds(missingSec: number): string | undefined {
 const STATED_ENDS: Readonly<Record<string, (file: FileHandle, sizeBytes: number) => Promise<number>>> = {
   ...{ mp4: endOfBoxes, mov: endOfBoxes, m4a: endOfBoxes, m4v: endOfBoxes, '3gp': endOfBoxes, '3g2': endOfBoxes },
   ...{ mkv: endOfSegment, webm: endOfSegment, wav: endOfRiff, avi: endOfRiff, aiff: endOfForm, w64: endOfWave64 },
-  ...{ caf: endOfCaf, au: endOfAu, wma: endOfAsf, wmv: endOfAsf, mxf: endOfMxf },
+  ...{ caf: endOfCaf, au: endOfAu, wma: endOfAsf, wmv: endOfAsf, mxf: endOfMxf, tta: endOfTta },
 }
 
 /** ISO base media: walks the top-level boxes; only their 16-byte headers are read. */
