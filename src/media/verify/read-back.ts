@@ -1,4 +1,5 @@
 import type { VoxmuxError } from '../../core/errors.js'
+import { isDoubtful, isReadable } from '../ffmpeg/blaming-file.js'
 import { type FfmpegOutput, type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
@@ -48,9 +49,11 @@ export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaIn
       return decodeVoice(plan, voice, reading, options)
     }
     // A damaged packet must fail the check.
-    const windows = await decode(['-xerror']).catch((error: VoxmuxError) => {
+    const windows = await decode(['-xerror']).catch(async (error: VoxmuxError) => {
+      // ffmpeg calls a few stray bytes at the end of an ADTS file a fault of the disk.
+      const isDisk = error.exitCode === 4 && !(isDoubtful(error) && (await isReadable(output.path, signal)))
       // A byte writer keeps damaged bytes of the input, so the output may have them too.
-      if (plan.writing.kind === 'remux' || error.exitCode === 130 || error.exitCode === 4) throw error
+      if (plan.writing.kind === 'remux' || error.exitCode === 130 || isDisk) throw error
       return decode([])
     })
     const stream = newStreams(plan).find(({ input }) => input.audioIndex === voice.audioIndex)

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { ffmpeg, tone } from '../../helpers/media-factory.js'
 import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
-import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
 const folder = folderOfTests()
 
@@ -33,4 +33,16 @@ it.each([
   expect([...census].flatMap(({ path: name, length }) => (names.includes(name) ? [length] : []))).toEqual(
     others.length === TAG.length ? [42] : [4, 42, 42, 4],
   )
+})
+
+it.each([1, 4, 9])('keeps %d stray bytes behind the last frame of an .aac', async (count) => {
+  const path = folder.file(`stray-${count}.aac`)
+  await ffmpeg('-y', ...tone(3, 44_100, 1), path)
+  const stray = Buffer.from('junk junk').subarray(0, count)
+  await writeFile(path, Buffer.concat([await readFile(path), stray]))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(plan.losses).toEqual([])
+  expect(bytesWriting(plan).writer).toBe('frames')
+  expect(syncOffsets(verified)).toEqual([0, 0, 0])
+  expect((await readFile(part)).subarray(-count)).toEqual(stray)
 })
