@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { MalformedFile, malformedReason } from '../../probe/malformed-file.js'
@@ -32,6 +32,7 @@ export interface FirstPacket {
 const PIDS = 8192
 const PADDING_PID = PIDS - 1
 const PACKETS_AT_ONCE = 16_384
+const BYTES_AT_ONCE = 64 * 1024
 
 /**
  * Reads every packet head of a transport stream, and the packets of some sounds.
@@ -50,7 +51,8 @@ export async function readTransport(
   if (!grid) return null
   const { first, size } = grid
   const reader = new PacketReader(kinds)
-  const count = Math.floor((sizeBytes - first - PLAIN_BYTES) / size) + 1
+  const whole = Math.floor((sizeBytes - first - PLAIN_BYTES) / size) + 1
+  const count = Math.min(whole, Math.ceil(((await endOfBytes(file, sizeBytes)) - first) / size))
   for (let number = 0; number < count; number += PACKETS_AT_ONCE) {
     throwIfAborted(signal)
     const packets = Math.min(PACKETS_AT_ONCE, count - number)
@@ -68,6 +70,17 @@ export async function readTransport(
     ...{ firsts: reader.firsts, tables: reader.tables(), sounds: reader.sounds() },
     isElastic: isPlain && reader.isElastic,
   }
+}
+
+/** First byte behind the last one that is not zero. Recorders reserve room, and do not use all of it. */
+async function endOfBytes(file: FileHandle, sizeBytes: number): Promise<number> {
+  for (let end = sizeBytes; end > 0; end -= BYTES_AT_ONCE) {
+    const start = Math.max(0, end - BYTES_AT_ONCE)
+    const bytes = await readAt(file, start, end - start)
+    const last = bytes.findLastIndex((byte) => byte !== 0)
+    if (last >= 0) return start + last + 1
+  }
+  return 0
 }
 
 /** @throws MalformedFile if the bytes behind a packet say something about it */
