@@ -69,6 +69,8 @@ const [ATSC_UPPER_BOUND, DOLBY_SURROUND, ATSC_VERSION] = [32, 2, 8]
 
 /** Version, bit rate, kind of stereo and of service (ATSC A/52, A4.3). */
 function isTrueAtsc(body: Buffer, bitRate: number | null): boolean {
+  // GStreamer writes the whole descriptor into a second one.
+  if (body[0] === ATSC_AC3 && body[1] === body.length - 2) return isTrueAtsc(body.subarray(2), bitRate)
   if (body.length < 3 || bitRate === null) return false
   const [rateAndVersion, rateAndSurround, service] = [body[0] as number, body[1] as number, body[2] as number]
   const code = rateAndSurround >> 2
