@@ -7,8 +7,12 @@ export const OLD_LEVEL = 'states how loud the old sound was'
  */
 const LEVEL = /^(replaygain_(?!album_|reference_|algorithm)\w+|r128_(?!album_)\w+|mp3gain_\w+|itunnorm)$/i
 
+/** Numbers that FLV states about its own bytes, and that ffmpeg reads as tags. */
+const OLD_BYTES = /^(audiosize|lastkeyframelocation)$/i
+
 /** The reason if a tag of this name is wrong for new sound; null for any other. */
 export function staleReason(name: string): string | null {
   if (LEVEL.test(name)) return OLD_LEVEL
+  if (OLD_BYTES.test(name)) return 'states a size or a place in the old file'
   return /^itunsmpb$/i.test(name) ? 'states the lead-in of the old sound' : null
 }

@@ -9,6 +9,10 @@ const NAME_BYTES = 80
 const MOST_TAGS = 50_000
 const SCRIPT = 18
 const METADATA = 'onMetaData'
+/** The property with the places of key frames: the length of its name, the name, the mark of an object (AMF0). */
+const KEY_FRAMES = Buffer.from('\0\x09keyframes\x03', 'latin1')
+/** Ten hours of film have fewer. */
+const MOST_METADATA_BYTES = 4 * 1024 ** 2
 const [AUDIO, VIDEO] = [8, 9]
 const KINDS: ReadonlyMap<number, string> = new Map([
   [AUDIO, 'audio'],
@@ -19,8 +23,10 @@ const PICTURES_WITH_SETTINGS: ReadonlySet<number> = new Set([7, 12])
 /** Enhanced RTMP names the codec by four letters behind the first byte. */
 const [NAMED_AUDIO, NAMED_VIDEO] = [9, 0x80]
 
-/** Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Metadata that change
- * during the film are named so. Undefined for another kind of file. */
+/**
+ * Lists the tags of an FLV file: `FLV`, `audio`, `video`, and scripts by their name. Metadata that change during the film
+ * are named so, and so is the table of key frames in those before it. Undefined for another kind of file.
+ */
 export async function flvTags(file: FileHandle, sizeBytes: number): Promise<readonly Structure[] | undefined> {
   const head = await readAt(file, 0, 9)
   if (head.toString('latin1', 0, 3) !== 'FLV') return undefined
@@ -38,10 +44,18 @@ export async function flvTags(file: FileHandle, sizeBytes: number): Promise<read
     const isLate = isPlaying && name === METADATA
     const script = `script/${name}${isLate ? ' (during the film)' : ''}`
     const path = name === null ? (KINDS.get(kind) ?? `tag ${kind}`) : script
-    found.push({ path, start: at, length })
+    const table = path === `script/${METADATA}` ? await tableAt(file, at, length) : length
+    found.push({ path, start: at, length: table })
+    if (table < length) found.push({ path: `${path}/keyframes`, start: at + table, length: length - table })
     at += length
   }
   return joinNeighbours(found)
+}
+
+/** Place of the table of key frames in a tag; its length if it has none. */
+async function tableAt(file: FileHandle, start: number, length: number): Promise<number> {
+  const at = (await readAt(file, start, Math.min(length, MOST_METADATA_BYTES))).indexOf(KEY_FRAMES)
+  return at < 0 ? length : at
 }
 
 /** True if a tag holds no packet, but the settings of a decoder. Some servers write them before the metadata. */

@@ -86,6 +86,15 @@ it.each([
   },
 )
 
+it('names the table of key frames of an FLV, and the places and sizes that no longer hold', async () => {
+  const path = folder.file('indexed.flv')
+  await ffmpeg(...picture(1), ...tone(1, 44_100), ...['-c:v', 'flv', '-flvflags', 'add_keyframe_index'], path)
+  const { losses } = await planOutput(await probe(path), { replaced: [0] })
+  expect(losses.map(({ what }) => what)).toEqual(
+    expect.arrayContaining(['script/onMetaData/keyframes', 'tag lastkeyframelocation', 'tag audiosize']),
+  )
+})
+
 it('carries the metadata of a broadcast that stand behind the settings of its decoders', async () => {
   const path = folder.file('broadcast.flv')
   await ffmpeg(...picture(1), ...tone(1), '-c:v', 'libx264', '-c:a', 'aac', '-metadata', 'title=A title', path)
