@@ -1,8 +1,12 @@
-import { lateSecOf, pictureOf } from '../../media-info.js'
+import { lateSecOf, type MediaInfo, pictureOf } from '../../media-info.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { MuxPlan } from './mux-plan.js'
+import type { PlannedStream } from './plan-streams.js'
 
-type Remuxed = Pick<MuxPlan, 'media' | 'container' | 'streams'>
+interface Remuxed {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly streams: readonly PlannedStream[]
+}
 
 /** Containers that have no time for their first picture: it is shown at zero. */
 const BEGIN_WITH_PICTURE: ReadonlySet<string> = new Set(['avi', 'mxf', 'ogg'])
