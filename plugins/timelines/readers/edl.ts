@@ -8,7 +8,7 @@ import {
 import { isDropFrame } from '../../../src/pipeline/plan/timecode.js'
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath, pathOfAddress } from '../media-path.js'
-import { nominal } from '../time/edl-rate.js'
+import { nominal } from '../time/frame-rate.js'
 import { timecodeTime } from '../time/media-clock.js'
 import {
   add,

@@ -4,6 +4,7 @@ import { countsTimecode } from '../../../src/pipeline/plan/timecode.js'
 import type { NoteTaker } from '../note-taker.js'
 import type { SourceMedia } from '../plan-source.js'
 import type { TimelineFile } from '../read-timeline.js'
+import { nominal } from './frame-rate.js'
 import { exactFrameRate } from './media-clock.js'
 import { type Rational, rational, toNumber } from './rational.js'
 
@@ -48,11 +49,6 @@ function timecodesOf(events: readonly EdlEvent[]): readonly string[] {
 
 function fits(timecode: string, rate: Rational): boolean {
   return countsTimecode(timecode, toNumber(rate))
-}
-
-/** Speeds and labels are in whole frames a second even if the rate is 1000/1001 of that. */
-export function nominal(rate: Rational): number {
-  return Math.round(toNumber(rate))
 }
 
 function distinct(rates: readonly Rational[]): readonly Rational[] {

@@ -13,8 +13,8 @@ export function frameRate(text: string): Rational | undefined {
   if (!exact || exact.numerator <= 0n) return undefined
   const value = toNumber(exact)
   // Decimals of broadcast rates are given with two places or more.
-  const nominal = NTSC_NOMINALS.find((whole) => Math.abs(value - (whole * 1000) / 1001) < 0.006)
-  return nominal === undefined ? exact : rational(nominal * 1000, 1001)
+  const ntsc = NTSC_NOMINALS.find((whole) => Math.abs(value - (whole * 1000) / 1001) < 0.006)
+  return ntsc === undefined ? exact : rational(ntsc * 1000, 1001)
 }
 
 /** As ffprobe and FCPXML write it: `30000/1001`; undefined for anything else. */
@@ -22,4 +22,9 @@ export function ratio(text: string): Rational | undefined {
   const [, numerator, denominator = '1'] = /^(\d{1,30})(?:\/(\d{1,30}))?$/.exec(text.trim()) ?? []
   if (numerator === undefined || BigInt(denominator) === 0n) return undefined
   return rational(BigInt(numerator), BigInt(denominator))
+}
+
+/** Speeds and labels are in whole frames a second even if the rate is 1000/1001 of that. */
+export function nominal(rate: Rational): number {
+  return Math.round(toNumber(rate))
 }
