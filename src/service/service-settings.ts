@@ -81,7 +81,9 @@ const identitySettings = z.strictObject({
       tokenUrl: z
         .url()
         .optional()
-        .meta({ description: 'Address at which clients get tokens. `portal show` prints it.' }),
+        .meta({
+          description: 'Address at which clients get tokens: a note for people, which the service does not read.',
+        }),
     })
     .optional()
     .meta({ description: 'Identity provider to use instead of the own one of the service.' }),

@@ -1,8 +1,9 @@
-import { access, type FileHandle, open } from 'node:fs/promises'
-import { basename, dirname, extname, join } from 'node:path'
+import { type FileHandle, open } from 'node:fs/promises'
+import { extname } from 'node:path'
 import { toVoxmuxError } from '../../../src/core/errors.js'
 import { probe } from '../../../src/media/index.js'
 import type { FileFacts } from './file-facts.js'
+import { hasMarker } from './marker.js'
 import { fileKey, type OpenWriter } from './open-writers.js'
 
 /** Bytes read at each place: a page, the smallest unit that a file system fills. */
@@ -91,22 +92,4 @@ export async function looksHollow(path: string, { sizeBytes, allocatedBytes }: F
 async function isZero(file: FileHandle, position: number, length: number): Promise<boolean> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position)
   return bytesRead > 0 && buffer.subarray(0, bytesRead).every((byte) => byte === 0)
-}
-
-/** Path of the marker file that must lie beside a file. @param template such as `{name}.done` */
-export function markerPath(template: string, path: string): string {
-  const name = basename(path)
-  return join(
-    dirname(path),
-    template.replaceAll('{name}', () => name),
-  )
-}
-
-/** True if the marker of a file exists, or none is required. @param template null if none is required */
-async function hasMarker(template: string | null, path: string): Promise<boolean> {
-  if (template === null) return true
-  return access(markerPath(template, path)).then(
-    () => true,
-    () => false,
-  )
 }

@@ -4,7 +4,7 @@ import {
   type FileFilterOptions,
   globPattern,
 } from '../../../plugins/watch-folder/candidates/file-filter.js'
-import { markerPath } from '../../../plugins/watch-folder/candidates/wholeness.js'
+import { markerPath } from '../../../plugins/watch-folder/candidates/marker.js'
 
 describe('globPattern', () => {
   it.each([
