@@ -22,6 +22,9 @@ export interface RegenerateTimelineOptions {
   readonly onEvent?: ((event: JobEvent) => void) | undefined
 }
 
+/** The service's NotEnoughVoice. */
+const NOT_ENOUGH_VOICE = -3
+
 /** How a timeline ended. */
 export interface TimelineOutcome {
   /** Result of the timeline itself: its output is the new timeline. */
@@ -32,23 +35,23 @@ export interface TimelineOutcome {
 
 /**
  * Regenerates the media that a planned timeline uses, one job per file, and then writes the new timeline. It writes
- * only if every job is done, so that the timeline never points at a missing file. Finished jobs are skipped, and an
- * identical timeline is not written twice.
+ * only if every job is done, so that the timeline never points at a missing file. Clips of a file without a voice keep
+ * their original. Finished jobs are skipped, and an identical timeline is not written twice.
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS`, `ERR_OUTPUT_IS_INPUT` before anything is sent; VerificationError `ERR_TIMELINE_CHANGED`
  */
 export async function regenerateTimeline(
-  plan: TimelinePlan,
+  planned: TimelinePlan,
   context: PipelineContext,
   { concurrency, signal, onEvent }: RegenerateTimelineOptions,
 ): Promise<TimelineOutcome> {
-  const media = relinkedMedia(plan)
-  const made = newTimeline(plan, media)
-  const before = await timelinePlace(made)
-  const requests = plan.sources.map(({ request }) => request)
+  await requireTimelinePlace(planned)
+  const requests = planned.sources.map(({ request }) => request)
   await requireOwnOutputs(requests)
   const files = await runJobs(requests, context, { concurrency, signal, onEvent })
-  const left = files.find(({ event }) => event.status !== 'done' && event.status !== 'skipped')
+  const plan = { ...planned, sources: planned.sources.filter((_, place) => files[place]?.error === null) }
+  // A timeline that plays no new file would be a copy.
+  const left = files.find(({ error }) => error && (error.errorCode !== NOT_ENOUGH_VOICE || plan.sources.length === 0))
   const end = (status: FileEvent['status'], error: VoxmuxError | null): TimelineOutcome => {
     const output = status === 'done' || status === 'skipped' ? plan.output : null
     const id = requests[0]?.provisionalId ?? plan.output
@@ -59,9 +62,10 @@ export async function regenerateTimeline(
     return { event, files }
   }
   if (left) return end(left.event.status, left.error)
+  const media = relinkedMedia(plan)
+  const made = newTimeline(plan, media)
   await verifyRelinked(plan, made, media)
-  // The files in a bundle can be new when its text is not.
-  const place = made.added.length > 0 ? await timelinePlace(made) : before
+  const place = await timelinePlace(made)
   if (place !== 'same') await writeTimeline(made)
   const newMedia = plan.sources.map(({ job }) => job.output)
   await writeTimelineReceipt(plan.file.path, plan.output, newMedia)

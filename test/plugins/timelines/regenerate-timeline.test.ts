@@ -34,6 +34,35 @@ async function regenerate(input: string, more: Partial<TimelineRequest> = {}) {
   return { plan, outcome: await regenerateTimeline(plan, bench.pipeline.context, { concurrency: 2 }) }
 }
 
+/** The service finds no voice in the first file that it gets, or in any. */
+function answerWithoutVoice(which: 'first' | 'any'): void {
+  const { server } = bench
+  server.behaviour.states = ({ id }) =>
+    which === 'any' || id === server.files[0]?.id
+      ? [{ status: 'Failed', errorCode: -3, progress: 0 }]
+      : [{ status: 'Succeeded', errorCode: 0, progress: 100 }]
+}
+
+describe('a cut with a clip in which the service finds no voice', () => {
+  it('is written with the original of that clip', async () => {
+    answerWithoutVoice('first')
+    const { outcome } = await regenerate(await cutOverTwoFiles())
+    const published = outcome.files.filter(({ event }) => event.status === 'done')
+    expect(published).toHaveLength(1)
+    expect(outcome.files.flatMap(({ error }) => error?.errorCode ?? [])).toEqual([-3])
+    expect(outcome.event).toMatchObject({ status: 'done', output: bench.folder.file('cut.regen.otio') })
+    const made = await readFile(bench.folder.file('cut.regen.otio'), 'utf8')
+    expect(['timecode.regen.mov', 'speech.regen.wav'].filter((name) => made.includes(name))).toHaveLength(1)
+  })
+
+  it('is not written if no other clip has one: it would be a copy', async () => {
+    answerWithoutVoice('any')
+    const { outcome } = await regenerate(await cutOverTwoFiles())
+    expect(outcome.event).toMatchObject({ status: 'failed', output: null, error: { errorCode: -3 } })
+    await expect(readFile(bench.folder.file('cut.regen.otio'))).rejects.toThrow('ENOENT')
+  })
+})
+
 describe('a regenerated timeline', () => {
   it('sends only what the cut plays, leaves every other sample, names both files in each clip, and is skipped the second time', async () => {
     bench.answerWith('-af', 'volume=-6dB')
