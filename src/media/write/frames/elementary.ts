@@ -9,6 +9,7 @@ import { keepHead, keepTail } from './kept-tags.js'
 import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
+import { wavPackExtras } from './wavpack-extras.js'
 
 interface ElementaryFile {
   /** Bytes before the frames: tags without stale facts. */
@@ -19,16 +20,18 @@ interface ElementaryFile {
   readonly behind: KeptTag
 }
 
-/** The settings for ffmpeg to write only frames, by container, which has the name of its codec. */
+/** The settings for ffmpeg to write only frames, by container. */
 export const FRAME_DONORS: Readonly<Record<string, Pick<DonorFormat, 'muxer' | 'options'>>> = {
   mp3: { muxer: 'mp3', options: ['-id3v2_version', '0', '-write_id3v1', '0', '-write_xing', '0'] },
   aac: { muxer: 'adts', options: [] },
   ac3: { muxer: 'ac3', options: [] },
   eac3: { muxer: 'eac3', options: [] },
   mp2: { muxer: 'mp2', options: [] },
+  tta: { muxer: 'tta', options: [] },
+  wv: { muxer: 'wv', options: [] },
 }
 
-/** Writes MP3, ADTS, AC-3, E-AC-3 and MPEG layer II: new frames between the tags of the input. */
+/** Writes MP3, ADTS, AC-3, E-AC-3, MPEG layer II, True Audio and WavPack: new frames between the tags of the input. */
 export const elementaryFrames: Writer<ElementaryFile, FramesDonor> = {
   name: 'frames',
   parse,
@@ -62,15 +65,16 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
 
 /** The range of the frames, without bytes around it that are none. */
 async function framesOf(file: FileHandle, container: string, range: FrameRange, signal?: AbortSignal) {
+  if (container === 'wv') return { ...range, between: await wavPackExtras(file, range) }
   if (container !== 'mp3' && container !== 'aac') return { ...range, between: [] }
   return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength, signal)
 }
 
 function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
   const { before, frames, followsTags, behind } = parsed
-  const { container: codec } = media
+  const codec = media.container === 'wv' ? 'wavpack' : media.container
   const [track] = tracks
-  const donor = FRAME_DONORS[codec]
+  const donor = FRAME_DONORS[media.container]
   if (!track || tracks.length > 1 || !donor) return declines('it has several audio tracks')
   if (track.input.codec !== codec || track.encoding.codec !== codec) {
     return declines(`its audio is ${track.input.codec}, and becomes ${track.encoding.codec}`)
@@ -95,7 +99,7 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
 /** The frames, and what lies between them. */
 function framesEntries({ start, end, between }: FoundFrames, codec: string): readonly CensusEntry[] {
   const others = between.map((other) =>
-    lost(other.path, other.start, other.length, 'the new sound has no such place between frames'),
+    lost(other.path, other.start, other.length, 'the new frames have no place for it'),
   )
   const frames = (at: number, length: number) => rewritten('frames', at, length, `the audio is re-encoded as ${codec}`)
   return [...withGaps(others, [start, end], frames)]
