@@ -212,8 +212,11 @@ function endUnfed({ process, stop }: RunningChild): void {
   stop()
 }
 
+/** Some versions of ffmpeg, such as 5.1, end with 0 all the same if they cannot write the last bytes of a file. */
+const UNFINISHED = /Error (writing trailer|closing file)/
+
 function endError(end: ChildEnd, input = 'the file'): VoxmuxError | null {
-  return end.exitCode === 0 ? null : ffmpegFailure(end, input)
+  return end.exitCode === 0 && !UNFINISHED.test(end.stderrTail) ? null : ffmpegFailure(end, input)
 }
 
 /** Reports progress and keeps it out of the tail. */
