@@ -34,6 +34,8 @@ export interface ServiceOptions {
   readonly engine?: () => Promise<FileEngine>
   /** Serve only, and leave the processing to other nodes of the folder. Default false. */
   readonly serveOnly?: boolean
+  /** Process only files that clients start at this node or ask it about, not those of other nodes. Default false. */
+  readonly askedOnly?: boolean
   readonly logger?: Logger
 }
 

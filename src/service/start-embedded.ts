@@ -8,13 +8,14 @@ export interface EmbeddedService extends Pick<RunningService, 'onFileEnd' | 'onD
 }
 
 /**
- * Starts a node on loopback with a key for this process. It uses the same protocol as a remote service.
+ * Starts a node on loopback with a key for this process. It uses the same protocol as a remote service. A film that a
+ * person gave up does not hold up the next command.
  *
  * @param engine path of the description of an ONNX voice model; null for the embedded models
  */
 export async function startEmbedded(dataDir: string, engine: string | null): Promise<EmbeddedService> {
   const settings = engine === null ? {} : { engine: { kind: 'onnx' as const, model: engine } }
-  const running = await startService({ dataDir, settings })
+  const running = await startService({ dataDir, settings, askedOnly: true })
   try {
     const { clientId, clientSecret } = await running.createKey('local')
     const { baseUrl, authUrl, tenantId, scope, onFileEnd, onDiskFault } = running

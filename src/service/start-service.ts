@@ -69,6 +69,7 @@ async function startNode(
   const { queue, onDiskFault } = await openNodeWork(nodeStore, {
     ...{ limits, life, storage, settings, allowPrivateUrls, logger },
     engine: engine.opened,
+    askedOnly: options.askedOnly ?? false,
   })
   closers.push(() => queue.stop())
 

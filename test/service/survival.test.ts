@@ -117,6 +117,38 @@ describe('accepted files', () => {
     expect(await serving.ended(file.file_id)).toMatchObject({ status: 'Succeeded', progress: 100 })
   })
 
+  it('that nobody asks for any more do not hold up a node that works for one process', async () => {
+    const dataDir = await freshFolder()
+    const voice = await fixtureVoice()
+    const settings = { work: { concurrency: 1, pollMs: 20 } }
+    const begin = async (engine: () => Promise<FileEngine>) => {
+      const service = await startService({ dataDir, engine, settings, askedOnly: true })
+      const client = await apiClient(service)
+      const file = await client.register('voice.wav')
+      await client.upload(file.file_upload_link, voice)
+      await client.start(file.file_id)
+      return { service, client, id: file.file_id }
+    }
+    const endless = async (): Promise<FileEngine> => ({
+      processFile: ({ signal }) => delay(60_000, undefined, { signal }).then(() => ({ extension: 'wav' })),
+    })
+    const given = await begin(endless)
+    await given.service.close()
+    const held: string[] = []
+    const holding = async (): Promise<FileEngine> => ({
+      async processFile(request) {
+        held.push(request.input)
+        return (await plainEngine()).processFile(request)
+      },
+    })
+    const next = await begin(holding)
+    expect(await next.client.ended(next.id)).toMatchObject({ status: 'Succeeded' })
+    expect(held).toHaveLength(1)
+    // A client that asks for the first file again gets it.
+    expect(await next.client.ended(given.id)).toMatchObject({ status: 'Succeeded' })
+    await next.service.close()
+  })
+
   it('are shared by the nodes of a folder: one serves, another works', async () => {
     const dataDir = await freshFolder()
     const serving = await withService({ dataDir, serveOnly: true })

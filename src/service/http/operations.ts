@@ -77,7 +77,7 @@ function serveProcessing(instance: FastifyInstance, service: FileService): void 
     { schema: { body: getFilesStatus.request, response: { 200: getFilesStatus.answer, ...errors } } },
     async (request) => {
       const { fileIds } = request.body
-      const files = await service.listed(userOf(request), fileIds)
+      const files = await service.expected(userOf(request), fileIds)
       return fileIds.map((id, index) => {
         const file = files[index]
         return file ? toStatusEntry(file) : notFoundEntry(id)

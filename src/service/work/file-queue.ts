@@ -1,20 +1,38 @@
+import { randomUUID } from 'node:crypto'
 import { isEnded, JobQueue, type JobQueueOptions } from '../../ledger/index.js'
 import type { FileRecord } from '../store/file-record.js'
 import type { Files } from '../store/files.js'
 
 interface FileQueueOptions extends Required<Omit<JobQueueOptions, 'groups' | 'retryDelay'>> {
   readonly files: Files
+  readonly askedOnly: boolean
 }
 
 export type FileQueue = ReturnType<typeof fileQueue>
 
-/** Accepted files in the job store: the key of a job is the file's id, its group the user. Users take turns. */
-export function fileQueue({ files, ...options }: FileQueueOptions) {
+/**
+ * Accepted files in the job store: the key of a job is the file's id. Its group is the user, and users take turns. With
+ * `askedOnly` the group is the node. The node then claims its own group, and those that it is asked about.
+ */
+export function fileQueue({ files, askedOnly, ...options }: FileQueueOptions) {
   const { store } = options
-  const queue = new JobQueue(options)
+  const own: string = randomUUID()
+  const groups = [own]
+  const queue = new JobQueue(askedOnly ? { ...options, groups } : options)
+
+  function join(group: string): void {
+    if (!askedOnly || groups.includes(group)) return
+    groups.push(group)
+    queue.wake()
+  }
 
   async function enqueue(file: FileRecord): Promise<void> {
-    const { job, created } = await queue.enqueue({ key: file.id, group: file.userId, input: file.fileName })
+    const { job, created } = await queue.enqueue({
+      key: file.id,
+      group: askedOnly ? own : file.userId,
+      input: file.fileName,
+    })
+    join(job.group)
     // The file was started again after a fault of the service. Its first job has ended, or is about to.
     if (isEnded(job.status)) {
       await store.requeue(job.id)
@@ -25,6 +43,10 @@ export function fileQueue({ files, ...options }: FileQueueOptions) {
 
   return {
     enqueue,
+    /** Claims also the files of this one's group, if this node claims only what is asked for. */
+    async ask(fileId: string) {
+      if (askedOnly) join((await store.getByKey(fileId))?.group ?? own)
+    },
     start: () => queue.start(),
     /** Queues accepted files that were never queued because a process died in between. */
     async recover() {

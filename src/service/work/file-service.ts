@@ -22,7 +22,12 @@ export function fileService(
   }
 
   return {
-    listed,
+    /** The files of {@link listed}, of which a client expects those that have not ended. */
+    async expected(userId: string, fileIds: readonly string[]): Promise<(FileRecord | undefined)[]> {
+      const found = await listed(userId, fileIds)
+      for (const file of found) if (file?.isQueued && file.endedMs === null) await queue.ask(file.id)
+      return found
+    },
 
     /** @returns 'too-many' if the user has as many files that were not started as an account may have */
     async register(registration: Registration): Promise<FileRecord | 'too-many'> {
@@ -43,7 +48,7 @@ export function fileService(
       }
       // Accept first: if the process crashes before the file is queued, `recover` queues it.
       const accepted = await life.accept(file, options)
-      if (accepted?.endedMs === null && !accepted.isQueued) await queue.enqueue(accepted)
+      if (accepted?.endedMs === null) await (accepted.isQueued ? queue.ask(fileId) : queue.enqueue(accepted))
       return null
     },
 

@@ -8,14 +8,16 @@ import { type FileRunContext, runFile } from './run-file.js'
 /** Faults of this machine's disk. Files wait until a person repairs it. */
 const DISK_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['ERR_DISK_FULL', 'ERR_DATABASE_IO'])
 
-type NodeWorkOptions = Omit<FileRunContext, 'files' | 'accounts' | 'suspects' | 'onFault'>
+interface NodeWorkOptions extends Omit<FileRunContext, 'files' | 'accounts' | 'suspects' | 'onFault'> {
+  readonly askedOnly: boolean
+}
 
 /**
  * Opens the queue of accepted files. It claims none before its start.
  *
  * @returns the queue, and what calls a listener when this node cannot go on because its disk is full or fails
  */
-export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOptions) {
+export async function openNodeWork(nodeStore: NodeStore, { askedOnly, ...options }: NodeWorkOptions) {
   const { files, accounts } = nodeStore.workStore
   const { settings, logger } = options
   const { concurrency = availableParallelism(), pollMs, leaseMs } = settings.work
@@ -27,6 +29,7 @@ export async function openNodeWork(nodeStore: NodeStore, options: NodeWorkOption
   const queue = fileQueue({
     store: await nodeStore.jobs(),
     files: nodeStore.store.files,
+    askedOnly,
     ...{ concurrency, pollMs, leaseMs, onFault, logger },
     run: (held) => runFile(held, context),
   })
