@@ -26,3 +26,14 @@ it.skipIf(!canMount)('offers one command if the first run finds no ffmpeg (needs
   expect(exitCode).toBe(2)
   expect(readdirSync(folder.path)).toEqual([...before, 'state'])
 })
+
+it.each(['VOXMUX_FFMPEG', 'VOXMUX_FFPROBE'])('offers no installation if %s names something else', async (name) => {
+  const folder = await testFolder()
+  onTestFinished(() => folder.remove())
+  const env = { [name]: process.execPath, VOXMUX_STATE_DIR: folder.file('state') }
+  const { exitCode, stdout } = await runCli(['check', 'fixtures/speech.wav'], { cwd: process.cwd(), env })
+  expect(stdout).toMatch(/is not a working ff\w+\.\n/)
+  expect(stdout).toContain(`Set ${name} to the path of one, or unset it`)
+  expect(stdout).not.toContain('--install')
+  expect(exitCode).toBe(2)
+})

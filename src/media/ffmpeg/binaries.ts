@@ -72,7 +72,12 @@ function findTool(tool: Tool, chosen: string | undefined, packaged: readonly str
 async function searchTool(tool: Tool, chosen: string | undefined, packaged: readonly string[]): Promise<MediaBinary> {
   if (chosen) {
     const binary = await tryBinary(chosen)
-    return binary ? notTooOld(tool, binary) : fail(tool, `${chosen} is not a working ${tool}`)
+    return binary
+      ? notTooOld(tool, binary)
+      : fail(
+          `${chosen} is not a working ${tool}`,
+          `Set VOXMUX_${tool.toUpperCase()} to the path of one, or unset it so that voxmux searches for one.`,
+        )
   }
   const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
   let old: TriedBinary | undefined
@@ -81,7 +86,13 @@ async function searchTool(tool: Tool, chosen: string | undefined, packaged: read
     if (binary && !binary.isTooOld) return binary
     old ??= binary
   }
-  return old ? notTooOld(tool, old) : fail(tool, `voxmux found no working ${tool} (version ${OLDEST_FFMPEG} or newer)`)
+  return old
+    ? notTooOld(tool, old)
+    : fail(
+        `voxmux found no working ${tool} (version ${OLDEST_FFMPEG} or newer)`,
+        'Run `voxmux doctor --install` to get ffmpeg from the package manager of this system.',
+        `Or set VOXMUX_${tool.toUpperCase()} to the path of a working ${tool}.`,
+      )
 }
 
 type TriedBinary = MediaBinary & ToolVersion
@@ -150,13 +161,8 @@ function notTooOld(tool: Tool, { path, version, isTooOld }: TriedBinary): MediaB
   )
 }
 
-function fail(tool: Tool, what: string): never {
-  throw new UsageError('ERR_FFMPEG_MISSING', `${what}.`, {
-    remedies: [
-      'Run `voxmux doctor --install` to get ffmpeg from the package manager of this system.',
-      `Or set VOXMUX_${tool.toUpperCase()} to the path of a working ${tool}.`,
-    ],
-  })
+function fail(what: string, ...remedies: readonly string[]): never {
+  throw new UsageError('ERR_FFMPEG_MISSING', `${what}.`, { remedies })
 }
 type ToolVersion = Readonly<z.infer<typeof toolVersionSchema>>
 
