@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
-import { audioStreams, rehearseMux } from '../../src/media/index.js'
+import { audioStreams, cutVoice, rehearseMux } from '../../src/media/index.js'
 import { probe } from '../../src/media/probe/probe.js'
 import { planOutput } from '../../src/media/write/plan-writing.js'
 import { judge } from '../../src/pipeline/plan/judge.js'
@@ -47,9 +47,12 @@ async function rowOf(path: string, work: string): Promise<Row> {
   const name = basename(path)
   const linked = join(work, name)
   await symlink(path, linked)
+  let isSent = false
   try {
     await requirePrecheck(linked)
     await requireTrial(linked)
+    await requireCut(linked)
+    isSent = true
     const { plan, verified } = await writtenFile(linked)
     const { writing, losses } = plan
     const count = writing.kind === 'bytes' ? countCensus(writing.census).structures : null
@@ -74,8 +77,8 @@ async function rowOf(path: string, work: string): Promise<Row> {
     }
   } catch (thrown) {
     const error = toVoxmuxError(thrown, path)
-    // A verification that fails and an unforeseen end would come after payment.
-    const end = error.exitCode === 7 || error.exitCode === 1 ? 'failed' : 'refused'
+    // An unforeseen end is none that refuses.
+    const end = isSent || error.exitCode === 1 ? 'failed' : 'refused'
     const none = { writer: '–', kept: '–', rewritten: '–', lost: '–', packets: '–', 'sound (ms)': '–' }
     return { file: name, end: `${end} (${error.code})`, ...none, notes: error.message.replaceAll(linked, name) }
   } finally {
@@ -92,6 +95,14 @@ async function requirePrecheck(path: string): Promise<void> {
   const tracks = planTracks(media, settings, DEFAULT_SERVICE_LIMITS)
   const refusal = refusalError(path, judge(media, tracks, settings, DEFAULT_SERVICE_LIMITS).asSent)
   if (refusal) throw refusal
+}
+
+/** Refuses a file whose first sound cannot be cut, as a job does. */
+async function requireCut(path: string): Promise<void> {
+  const range = { startSample: 0, endSample: null }
+  const request = { audioIndex: 0, channels: { kind: 'all' }, range, targetWithoutExtension: `${path}.cut` } as const
+  const [cut] = await cutVoice(await probe(path), [request])
+  if (cut) await Promise.all([cut.path, cut.pcm.path].map((made) => rm(made)))
 }
 
 /** Refuses a file that ffmpeg cannot write so that it passes verification, as a job does. */
