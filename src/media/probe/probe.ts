@@ -27,7 +27,7 @@ import { complexEdits, editLists } from './movie/edit-lists.js'
 import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { probeAnswer } from './probe-answer.js'
 import { startsApart } from './starts-apart.js'
-import { BEXT_LOUDNESS_END, hasLoudness, waveChunks } from './wave-chunks.js'
+import { BEXT_LOUDNESS_END, hasLoudness, type WaveChunk, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
 
@@ -76,9 +76,11 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   if (jump) throw clockJumps(path, path, jump)
   const parts = container === 'ogg' || container === 'opus' ? await unreadParts(path, file, { signal }) : undefined
   if (parts) throw parts
+  const waves = container === 'wav' ? await waveChunks(file) : []
+  if (waves.filter(({ id }) => id === 'data').length > 1) throw twoSounds(path)
   const facts = {
     ...{ path: absolute, sizeBytes, container, readOptions },
-    ...(container === 'wav' && (await statesLoudness(file)) && { statesLoudness: true }),
+    ...((await statesLoudness(file, waves)) && { statesLoudness: true }),
     ...(movie.some(mayJump) && { mayJump: true }),
     ...(isMatroska({ container }) && { clockErrorSec: await lacedClockErrorSec(file) }),
     ...(isFragmented(movie) && { isFragmented: true }),
@@ -99,6 +101,13 @@ function notMedia(path: string): PrecheckError {
   return unreadable(`${path} is text, not media`, {
     input: path,
     remedies: ['Open it in a text editor: a download may have saved an error message under this name.'],
+  })
+}
+
+function twoSounds(path: string): PrecheckError {
+  return unreadable(`${path} has two chunks of samples, and programs differ in which they play`, {
+    input: path,
+    remedies: ['Open it in an audio editor, listen to its whole length, and export it as a new WAV.'],
   })
 }
 
@@ -196,8 +205,8 @@ function unsupported(path: string, formatName: string): PrecheckError {
 }
 
 /** True if a Broadcast WAV states its loudness, in figures of the original audio. @param file open */
-async function statesLoudness(file: FileHandle): Promise<boolean> {
-  const bext = (await waveChunks(file)).find(({ id }) => id === 'bext')
+async function statesLoudness(file: FileHandle, chunks: readonly WaveChunk[]): Promise<boolean> {
+  const bext = chunks.find(({ id }) => id === 'bext')
   if (!bext || bext.size < BEXT_LOUDNESS_END) return false
   return hasLoudness(await readAt(file, bext.at + 8, BEXT_LOUDNESS_END))
 }
