@@ -60,6 +60,20 @@ describe('PCM in place', () => {
     ['avi', 'pcm_s16le', 'RIFF/AVI/LIST'],
   ]
 
+  it('keeps the bytes behind the last whole frame of a WAV', async () => {
+    const path = folder.file('odd.wav')
+    await ffmpeg(...tone(2, 48_000, 2), '-bitexact', '-c:a', 'pcm_s16le', path)
+    const file = Buffer.concat([await readFile(path), Buffer.from([1, 2, 3, 0])])
+    file.writeUInt32LE(file.length - 8, 4)
+    file.writeUInt32LE(file.length - 45, 40)
+    await writeFile(path, file)
+    const { plan, part } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect(writer).toBe('pcm-in-place')
+    expect(await changedStructures(path, part, census)).toEqual(['RIFF/WAVE/data'])
+    expect((await readFile(part)).subarray(-4)).toEqual(file.subarray(-4))
+  })
+
   it.each([
     ['SoX', 0x7fff_f000],
     ['arecord', 0x7fff_ff00],

@@ -42,7 +42,22 @@ export async function samplePlaces(
   if (bad !== undefined) return unknown('one of its packets is cut by an edit list, or has no place in the file')
   if (packets.length === 0) return unknown('it has no packets')
   const clock = clockFault(packets, stream)
-  return clock ? unknown(clock) : verifiedRuns(file, packets, media.container)
+  if (clock) return unknown(clock)
+  const places = await verifiedRuns(file, packets, media.container)
+  return places.kind === 'found' ? { ...places, runs: wholeFrames(places.runs, frameBytes(stream)) } : places
+}
+
+/** Runs without what lies behind the last whole frame, which no decoder plays. */
+function wholeFrames(runs: readonly ByteRange[], frame: number): readonly ByteRange[] {
+  const behind = (runs.at(-1)?.length ?? 0) % frame
+  const whole = (run: ByteRange, place: number) =>
+    place < runs.length - 1 ? run : { ...run, length: run.length - behind }
+  return runs.map(whole).filter(({ length }) => length > 0)
+}
+
+/** Bytes of a PCM frame: one value of each channel. */
+export function frameBytes(stream: Pick<AudioStreamInfo, 'codec' | 'channels'>): number {
+  return (sampleBits(stream) / 8) * stream.channels
 }
 
 function unknown(reason: string): SamplePlaces {
@@ -62,7 +77,7 @@ function packetOf(line: string): Packet | undefined {
 
 /** Returns the reason why a track's samples are not one run on the file's clock; undefined if they are. */
 function clockFault(packets: readonly Packet[], stream: AudioStreamInfo): string | undefined {
-  const bytesPerSec = (sampleBits(stream) / 8) * stream.channels * stream.sampleRate
+  const bytesPerSec = frameBytes(stream) * stream.sampleRate
   const startSec = stream.startSec ?? 0
   let bytes = 0
   for (const { ptsSec, size } of packets) {
