@@ -78,12 +78,9 @@ const identitySettings = z.strictObject({
         .min(1)
         .optional()
         .meta({ description: 'Scope or role that a token must contain. Other tokens get a 403.' }),
-      tokenUrl: z
-        .url()
-        .optional()
-        .meta({
-          description: 'Address at which clients get tokens: a note for people, which the service does not read.',
-        }),
+      tokenUrl: z.url().optional().meta({
+        description: 'Address at which clients get tokens: a note for people, which the service does not read.',
+      }),
     })
     .optional()
     .meta({ description: 'Identity provider to use instead of the own one of the service.' }),
