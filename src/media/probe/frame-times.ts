@@ -53,10 +53,12 @@ export async function withFrameTimes(media: MediaInfo): Promise<MediaInfo> {
   return { ...media, streams: media.streams.map((stream) => ({ ...stream, ...times.get(stream.index) })) }
 }
 
-function isMisstated({ formatName, clockErrorSec }: MediaInfo, { codec }: AudioStreamInfo): boolean {
+function isMisstated({ formatName, clockErrorSec }: MediaInfo, { codec, sampleRate }: AudioStreamInfo): boolean {
   const isShared = codec === 'vorbis' && clockErrorSec !== undefined && clockErrorSec > 0
   const isOpus = codec === 'opus' && formatName === 'mpegts'
-  return isShared || WINDOWS_MEDIA.test(codec ?? '') || isOpus || mayBeginWithin(formatName, codec)
+  // A track without a rate has no packets yet. ffprobe would read the whole file for them.
+  const isCut = sampleRate > 0 && mayBeginWithin(formatName, codec)
+  return isShared || WINDOWS_MEDIA.test(codec ?? '') || isOpus || isCut
 }
 
 /** Containers whose packets may begin within a frame. */
