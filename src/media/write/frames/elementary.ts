@@ -65,7 +65,7 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
 
 /** The range of the frames, without bytes around it that are none. */
 async function framesOf(file: FileHandle, container: string, range: FrameRange, signal?: AbortSignal) {
-  if (container === 'wv') return { ...range, between: await wavPackExtras(file, range) }
+  if (container === 'wv') return { ...range, between: await wavPackExtras(file, range, signal) }
   if (container !== 'mp3' && container !== 'aac') return { ...range, between: [] }
   return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength, signal)
 }

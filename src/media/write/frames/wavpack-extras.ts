@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { throwIfAborted } from '../../../core/abort.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { nearReader } from '../../probe/near-reader.js'
 import { MAX_STRUCTURES, type Structure } from '../structure/structure.js'
@@ -25,7 +26,11 @@ const EXTRAS: ReadonlyMap<number, string> = new Map([
  *
  * @throws {MalformedFile} if there are too many
  */
-export async function wavPackExtras(file: FileHandle, { start, end }: FrameRange): Promise<readonly Structure[]> {
+export async function wavPackExtras(
+  file: FileHandle,
+  { start, end }: FrameRange,
+  signal: AbortSignal | undefined,
+): Promise<readonly Structure[]> {
   const extras: Structure[] = []
   const read = nearReader(file)
   for (let at = start; at + BLOCK_HEADER_BYTES <= end; ) {
@@ -33,6 +38,7 @@ export async function wavPackExtras(file: FileHandle, { start, end }: FrameRange
     if (head.toString('latin1', 0, 4) !== 'wvpk') break
     const next = at + 8 + head.readUInt32LE(4)
     for (let partAt = at + BLOCK_HEADER_BYTES; partAt + 2 <= Math.min(next, end); ) {
+      throwIfAborted(signal)
       const part = await read(partAt, 4)
       const name = part.readUInt8(0)
       const isLong = (name & LONG) !== 0

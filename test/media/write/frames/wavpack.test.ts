@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { InterruptedError } from '../../../../src/core/errors.js'
 import { audioStreams } from '../../../../src/media/index.js'
 import { probe } from '../../../../src/media/probe/probe.js'
+import { elementaryFrames } from '../../../../src/media/write/frames/elementary.js'
 import { ffmpeg, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -52,4 +54,11 @@ it.each([
   await writeFile(path, Buffer.concat([bytes.subarray(0, 32), added, bytes.subarray(32)]))
   const { plan } = await writtenFile(path)
   expect(plan.losses.map(({ what }) => what)).toEqual(names)
+})
+
+it('ends the search of a long .wv if the run is interrupted', async () => {
+  const path = folder.file('long.wv')
+  await ffmpeg(...tone(2), path)
+  const parsed = elementaryFrames.parse(await probe(path), AbortSignal.abort())
+  await expect(parsed).rejects.toBeInstanceOf(InterruptedError)
 })
