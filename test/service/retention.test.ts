@@ -3,10 +3,10 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { FileEngine } from '../../src/service/index.js'
+import { type FileEngine, startService } from '../../src/service/index.js'
 import { apiClient } from './support/api-client.js'
 import { fixtureVoice, plainEngine } from './support/engines.js'
-import { withService } from './support/with-service.js'
+import { freshFolder, withService } from './support/with-service.js'
 
 async function finished(retention: object) {
   const service = await withService({ engine: plainEngine, settings: { retention: { sweepMs: 50, ...retention } } })
@@ -47,6 +47,28 @@ describe('retention', () => {
     const { client, file_id, folder } = await finished({ unusedSec: 3 })
     await until(async () => (await client.status(file_id))[0]?.status === 'NotFound')
     await until(() => !existsSync(join(folder, 'input')))
+  })
+
+  it('forgets files that a process started for itself and gave up', async () => {
+    const dataDir = await freshFolder()
+    const engine = async (): Promise<FileEngine> => ({
+      processFile: ({ signal }) => delay(60_000, undefined, { signal }).then(() => ({ extension: 'wav' })),
+    })
+    const settings = { retention: { sweepMs: 50, outputSec: 0.2 } }
+    const first = await startService({ dataDir, engine, settings, askedOnly: true })
+    const { register, upload, start, status } = await apiClient(first)
+    const { file_id, file_upload_link } = await register('voice.wav')
+    await upload(file_upload_link, await fixtureVoice())
+    await start(file_id)
+    await until(async () => (await status(file_id))[0]?.status === 'InProgress')
+    const folder = join(dataDir, 'files', file_id.slice(0, 2), file_id)
+    const next = await startService({ dataDir, engine, settings, askedOnly: true })
+    await delay(500)
+    expect((await status(file_id))[0]?.status).toBe('InProgress')
+    await first.close()
+    await until(() => !existsSync(join(folder, 'input')))
+    expect((await (await apiClient(next)).status(file_id))[0]?.status).toBe('NotFound')
+    await next.close()
   })
 })
 

@@ -28,7 +28,7 @@ export interface Changed {
 }
 
 /** The kinds of expired data. */
-export type ExpiredData = 'input' | 'output' | 'unused'
+export type ExpiredData = 'input' | 'output' | 'unused' | 'unended'
 
 /** Format of a file id: a UUID. Other ids are not looked up. */
 const FILE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -43,6 +43,7 @@ const OUTLIVED: Readonly<Record<ExpiredData, string>> = {
   input: 'input_deleted_ms IS NULL AND ended_ms',
   output: 'output_deleted_ms IS NULL AND ended_ms',
   unused: "state = 'registered' AND created_ms",
+  unended: "state IN ('pending', 'in-progress') AND updated_ms",
 }
 
 /**
@@ -171,7 +172,7 @@ export class Files {
     await this.#update(id, { set: 'queued = 1', when: 'TRUE' })
   }
 
-  /** Files whose data expired `forMs` after their end, or after registration if they were never started. */
+  /** Files whose data expired `forMs` after their end; after registration or their last change if they have none. */
   expired(what: ExpiredData, forMs: number): Promise<FileRecord[]> {
     const sql = `SELECT * FROM file WHERE ${OUTLIVED[what]} < ? LIMIT ${EXPIRED_PAGE}`
     return this.#database.transaction(async (tx) =>
@@ -183,6 +184,11 @@ export class Files {
   async forgetUnused(id: string): Promise<boolean> {
     const sql = "DELETE FROM file WHERE id = ? AND state = 'registered'"
     return (await this.#database.run(sql, [id])).changes === 1
+  }
+
+  /** Deletes the record of a file that was started and has not ended. */
+  async forgetUnended(id: string): Promise<void> {
+    await this.#database.run("DELETE FROM file WHERE id = ? AND state IN ('pending', 'in-progress')", [id])
   }
 
   /** Deletes the records of files whose output was deleted longer ago than this. */

@@ -55,6 +55,15 @@ export function fileQueue({ files, askedOnly, ...options }: FileQueueOptions) {
         if (file) await enqueue(file)
       }
     },
+    /**
+     * Deletes the job of a file that a process started for itself.
+     *
+     * @returns false if the file is for all nodes, or if one works on it
+     */
+    async giveUp({ id, userId }: FileRecord): Promise<boolean> {
+      const job = await store.getByKey(id)
+      return job === null || (job.group !== userId && job.status !== 'working' && (await store.forget(job.id)))
+    },
     /** Deletes the jobs of files that ended too long ago to be started again. */
     forgetEnded: (forMs: number) => store.forgetEnded(Date.now() - forMs),
     /** Claims no more files and gives back those in progress, for another node or the next start. */

@@ -45,6 +45,12 @@ async function sweepExpired({ store, storage, life, queue, settings }: Retention
   await each(files, 'unused', unusedSec, async (file) => {
     if (await files.forgetUnused(file.id)) await storage.deleteInput(file.id)
   })
+  // As long as an output would have been there if its client had waited.
+  await each(files, 'unended', outputSec, async (file) => {
+    if (!(await queue.giveUp(file))) return
+    await files.forgetUnended(file.id)
+    await storage.deleteInput(file.id)
+  })
   await files.forgetDeleted(recordSec * 1000)
   await keys.forgetExpired(recordSec * 1000)
   await log.forgetOld(settings.webhooks.logSec * 1000)
