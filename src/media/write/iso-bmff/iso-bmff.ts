@@ -1,4 +1,6 @@
 import { open } from 'node:fs/promises'
+import type { PrecheckError } from '../../../core/errors.js'
+import { unreadable } from '../../ffmpeg/ffmpeg-failure.js'
 import { isMovie } from '../../probe/container-kind.js'
 import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { takeCensus } from './census-of-file.js'
@@ -6,6 +8,7 @@ import { layOutFile } from './lay-out/lay-out.js'
 import { narrowOffsets } from './lay-out/narrow-offsets.js'
 import { levelsOf } from './old-facts.js'
 import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
+import { hasUnplacedRuns } from './read/fragments.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
@@ -19,7 +22,9 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   parse: async (media) => {
     if (!isMovie(media)) return null
     await using file = await open(media.path, 'r')
-    return readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
+    const movie = readIsoFile(await readStructure(file, media.sizeBytes), media.startSec)
+    if (hasUnplacedRuns(movie.fragments)) throw misread(media.path)
+    return movie
   },
   survey,
   readDonor: async (path, track, _signal, file) => {
@@ -32,6 +37,14 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
     return voice === undefined ? UNKNOWN_TRACK : spliceableTrack(file, voice, wanted.media.startSec)
   },
   layOut: (file, wanted, donors) => layOutFile(file, voicesOf(file, wanted) ?? [], donors),
+}
+
+/** Neither a copy by ffmpeg nor a comparison of its packets would be right. */
+function misread(path: string): PrecheckError {
+  return unreadable(`${path} has fragments whose samples ffmpeg reads at a wrong place`, {
+    input: path,
+    remedies: ['Write it again without fragments, for example with `MP4Box -add in.mp4 -new out.mp4`.'],
+  })
 }
 
 function survey(file: IsoFile, wanted: Wanted): Survey {

@@ -105,6 +105,19 @@ export class Fragments implements Iterable<Fragment> {
   }
 }
 
+/**
+ * True if a run that is not the first states no place. A player reads its samples behind those before it. ffmpeg reads
+ * them from the beginning of the fragment, and sees other packets.
+ */
+export function hasUnplacedRuns(fragments: Fragments): boolean {
+  for (const { tracks } of fragments) {
+    if (tracks.some(({ runs }) => runs.some(({ hasOffset, bytes }, place) => place > 0 && !hasOffset && bytes > 0))) {
+      return true
+    }
+  }
+  return false
+}
+
 /** A track up to a fragment. Without `tfdt`, the fragment begins at that tick. */
 interface Passed {
   readonly endTick: number
