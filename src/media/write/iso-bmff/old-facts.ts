@@ -3,7 +3,7 @@ import { SIGNS_OLD_BYTES } from '../census.js'
 import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
 import { CREDENTIALS_TYPE } from '../structure/iso-boxes.js'
-import type { NewTrack } from './lay-out/new-track.js'
+import type { NewIsoTrack } from './lay-out/new-iso-track.js'
 import type { Replacements } from './lay-out/sheet.js'
 import { freeItems, GAPLESS, nameOf, textOf } from './read/gapless-info.js'
 import { hintTracksOf } from './read/hint-tracks.js'
@@ -78,7 +78,7 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
 }
 
 /** Removes facts about the old audio, and rewrites those that are known for the new audio. */
-export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewTrack[], into: Replacements): void {
+export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewIsoTrack[], into: Replacements): void {
   for (const { box, fate, level } of facts) {
     if (level) continue
     const [track] = tracks
@@ -87,7 +87,7 @@ export function replaceOldFacts(facts: readonly OldFact[], tracks: readonly NewT
   }
 }
 
-function gaplessItem(item: Box, { donor }: NewTrack): Buffer {
+function gaplessItem(item: Box, { donor }: NewIsoTrack): Buffer {
   const { packets, primingTicks } = donor
   const total = packets.tickOf(packets.count) - primingTicks
   const rest = packets.count * packets.tickOf(1) - primingTicks - total

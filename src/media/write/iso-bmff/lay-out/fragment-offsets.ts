@@ -1,7 +1,7 @@
 import { childrenOf } from '../../../probe/movie/box.js'
 import { type Fragment, TFHD, type TrackFragment } from '../read/fragments.js'
 import { type NewFragment, replaceFragment, writeBase, writeRunOffset } from './new-fragments.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import { moveAuxiliary } from './offset-tables.js'
 import { copiedBox, type Replacements, type Sheet } from './sheet.js'
 
@@ -15,7 +15,7 @@ type Fill = (sheet: Sheet, impliedBase: number) => number
  */
 export function replaceInFragment(
   { moof, tracks: fragments }: Fragment,
-  tracks: readonly NewTrack[],
+  tracks: readonly NewIsoTrack[],
   sheet: Sheet | null,
 ): Replacements {
   const replacements: Replacements = new Map()
@@ -31,7 +31,7 @@ export function replaceInFragment(
   return replacements
 }
 
-function fillOfVoice({ fragment, header, runs }: NewFragment, track: NewTrack, place: number): Fill {
+function fillOfVoice({ fragment, header, runs }: NewFragment, track: NewIsoTrack, place: number): Fill {
   return (sheet, implied) => {
     const isImplied = fragment.header.baseDataOffset === null && (fragment.header.flags & TFHD.baseIsMoof) === 0
     const base = isImplied ? implied : (sheet.boxStart(fragment.moof.start) ?? 0)

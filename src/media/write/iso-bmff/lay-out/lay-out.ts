@@ -5,8 +5,8 @@ import type { BytePlan } from '../../byte-plan.js'
 import { oldFacts, replaceOldFacts } from '../old-facts.js'
 import type { DonorTrack } from '../read/donor-track.js'
 import type { IsoFile } from '../read/iso-file.js'
+import { type NewIsoTrack, newIsoTrack } from './new-iso-track.js'
 import { replaceMovieHeader, replaceTables } from './new-tables.js'
-import { type NewTrack, newTrack } from './new-track.js'
 import { fillOffsets, offsetTables } from './offset-tables.js'
 import { OutputLayout } from './output-layout.js'
 import type { OffsetTable, Replacements, Sheet } from './sheet.js'
@@ -17,7 +17,7 @@ export function layOutFile(file: IsoFile, voices: readonly number[], donors: rea
     const old = file.oldTracks.get(voice)
     const donor = donors[place]
     if (!old || !donor) throw new RangeError(`Track ${voice} has no donor.`)
-    return newTrack(old, donor, file.movie.timeScale)
+    return newIsoTrack(old, donor, file.movie.timeScale)
   })
   // If offsets need more than 32 bits, the index grows and everything moves again.
   for (const wide = new Set<Box>(); ; ) {
@@ -38,7 +38,7 @@ function tooNarrow({ type, start }: Box): JobFailedError {
 function layOutOnce(
   file: IsoFile,
   voices: readonly number[],
-  tracks: readonly NewTrack[],
+  tracks: readonly NewIsoTrack[],
   wide: ReadonlySet<Box>,
 ): { readonly plan: BytePlan; readonly narrow: readonly Box[] } {
   const replacements: Replacements = new Map()
@@ -55,7 +55,7 @@ function layOutOnce(
 /** The chunk offsets of a replaced track. */
 function ownTable(
   file: IsoFile,
-  { track, place }: { readonly track: NewTrack; readonly place: number },
+  { track, place }: { readonly track: NewIsoTrack; readonly place: number },
   wide: ReadonlySet<Box>,
   into: Replacements,
 ): readonly OffsetTable[] {

@@ -2,7 +2,7 @@ import { writeUintBE } from '../../../number-bytes.js'
 import { type Box, bodyOf, childAt, makeFullBox } from '../../../probe/movie/box.js'
 import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
 import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
 
@@ -26,7 +26,7 @@ export interface NewFragment {
 }
 
 /** Makes the boxes of one fragment of a replaced track. */
-export function replaceFragment(track: NewTrack, fragment: TrackFragment, into: Replacements): NewFragment {
+export function replaceFragment(track: NewIsoTrack, fragment: TrackFragment, into: Replacements): NewFragment {
   const first = track.old.runs.firstIn(fragment)
   const header = makeHeader(fragment.header)
   into.set(fragment.header.box, [header])
@@ -75,7 +75,7 @@ function makeDecodeTime(tfdt: Box, tick: number): Buffer {
   return makeFullBox('tfdt', isLong ? 1 : 0, 0, fields)
 }
 
-function makeRun({ donor, tickOf }: NewTrack, deal: PacketRange): Buffer {
+function makeRun({ donor, tickOf }: NewIsoTrack, deal: PacketRange): Buffer {
   const fields = Buffer.alloc(8 + 8 * sizeOf(deal))
   fields.writeUInt32BE(sizeOf(deal), 0)
   for (let packet = deal.from, at = 8; packet < deal.to; packet++, at += 8) {

@@ -14,7 +14,7 @@ import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
 import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
 import { durationOf, isFragmented } from '../read/voice-runs.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
 import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
 
@@ -24,7 +24,7 @@ import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
  * @param isWide true if its chunk offsets need 64 bits
  * @returns the box of the chunk offsets, not filled in yet; null if the track has none in `moov`
  */
-export function replaceTables(track: NewTrack, movie: Movie, isWide: boolean, into: Replacements): Buffer | null {
+export function replaceTables(track: NewIsoTrack, movie: Movie, isWide: boolean, into: Replacements): Buffer | null {
   const { old, edits, donor } = track
   const { box } = old.track
   if (donor.isSplice) return isFragmented(old) ? null : replacePlaces(track, isWide, into)
@@ -54,7 +54,7 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
 }
 
 /** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
-function replacePlaces({ old, donor, chunks }: NewTrack, isWide: boolean, into: Replacements): Buffer {
+function replacePlaces({ old, donor, chunks }: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
   const offsets = makeChunkOffsets(chunks.length, isWide)
   for (const child of old.track.stbl?.children ?? []) {
     if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
@@ -63,7 +63,7 @@ function replacePlaces({ old, donor, chunks }: NewTrack, isWide: boolean, into: 
   return offsets
 }
 
-function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacements): Buffer {
+function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
   const { old, donor, indexed } = track
   const packetsOfChunks = track.chunks.map(({ from, to }) => to - from)
   const count = indexed.to - indexed.from
@@ -105,7 +105,7 @@ function replaceSampleTables(track: NewTrack, isWide: boolean, into: Replacement
 }
 
 /** Neighbouring packets of equal duration. */
-function durationsOf(track: NewTrack): readonly DurationRun[] {
+function durationsOf(track: NewIsoTrack): readonly DurationRun[] {
   const { tickOf, indexed } = track
   const count = indexed.to - indexed.from
   if (track.donor.packets.sizes.kind === 'uniform' && count > 0) {
@@ -115,22 +115,22 @@ function durationsOf(track: NewTrack): readonly DurationRun[] {
   return runsOf(ticksOfPackets(track))
 }
 
-function* ticksOfPackets({ indexed, tickOf }: NewTrack): Generator<number> {
+function* ticksOfPackets({ indexed, tickOf }: NewIsoTrack): Generator<number> {
   for (let packet = indexed.from; packet < indexed.to; packet++) yield tickOf(packet + 1) - tickOf(packet)
 }
 
 /** Sizes of the packets that the index lists. */
-function sizesOf({ donor, indexed: { from, to } }: NewTrack): SampleSizes {
+function sizesOf({ donor, indexed: { from, to } }: NewIsoTrack): SampleSizes {
   const { sizes } = donor.packets
   if (sizes.kind === 'uniform') return { ...sizes, count: to - from }
   return { kind: 'each', bytes: sizes.bytes.subarray(from, to) }
 }
 
-function makeDescription({ donor }: NewTrack, entry: SampleEntry): Buffer {
+function makeDescription({ donor }: NewIsoTrack, entry: SampleEntry): Buffer {
   return makeFullBox('stsd', 0, 0, Buffer.concat([uint32BE(1), newSampleEntry(entry, donor.entry)]))
 }
 
-function trackHeader({ old }: NewTrack, tkhd: Box, movie: Movie): readonly Buffer[] {
+function trackHeader({ old }: NewIsoTrack, tkhd: Box, movie: Movie): readonly Buffer[] {
   const ticks = durationOf(old, movie.timeScale)
   return ticks === old.track.durationTicks && tkhd.bytes ? [tkhd.bytes] : [withDuration(tkhd, ticks)]
 }

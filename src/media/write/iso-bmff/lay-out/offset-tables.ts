@@ -5,14 +5,14 @@ import { chunkOffsets } from '../../../probe/movie/sample-table.js'
 import type { IsoFile } from '../read/iso-file.js'
 import { liesHere } from '../read/movie.js'
 import { itemOffsets } from './item-offsets.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import { randomAccess, segmentIndex } from './segment-index.js'
 import { copiedBox, type OffsetTable, type Replacements, type Sheet } from './sheet.js'
 
 /** New bytes for boxes with offsets, except of replaced tracks and fragments. @param wide tables of 64 bits */
 export function offsetTables(
   { movie, structure }: IsoFile,
-  tracks: readonly NewTrack[],
+  tracks: readonly NewIsoTrack[],
   replacements: Replacements,
   wide: ReadonlySet<Box>,
 ): readonly OffsetTable[] {

@@ -16,18 +16,18 @@ import type { Fragment, Fragments } from '../read/fragments.js'
 import type { IsoFile } from '../read/iso-file.js'
 import type { BoxStructure } from '../read/read-structure.js'
 import { replaceInFragment } from './fragment-offsets.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements, Sheet } from './sheet.js'
 
 /** The pieces of an output, made while they are read, and their offsets, found in a first reading. */
 export class OutputLayout {
   readonly #structure: BoxStructure
   readonly #fragments: Fragments
-  readonly #tracks: readonly NewTrack[]
+  readonly #tracks: readonly NewIsoTrack[]
   readonly #replacements: Replacements
   readonly #removed: RunsInFileOrder
 
-  constructor({ structure, fragments }: IsoFile, tracks: readonly NewTrack[], replacements: Replacements) {
+  constructor({ structure, fragments }: IsoFile, tracks: readonly NewIsoTrack[], replacements: Replacements) {
     this.#structure = structure
     this.#fragments = fragments
     this.#tracks = tracks
@@ -103,7 +103,7 @@ export class OutputLayout {
   /** New packets in the place of an old run. */
   #newPackets(row: number): NewPackets {
     const { track, place } = this.#removed.at(row)
-    const { donor, deals } = this.#tracks[track] as NewTrack
+    const { donor, deals } = this.#tracks[track] as NewIsoTrack
     const { from, to } = deals.at(place)
     const start = donor.packets.offsetOf(from)
     return { kind: 'donor', donor: track, run: place, start, length: donor.packets.offsetOf(to) - start }

@@ -2,7 +2,7 @@ import { readUintBE, writeUintBE } from '../../../number-bytes.js'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, bodyOf, endOf } from '../../../probe/movie/box.js'
 import type { Movie } from '../read/movie.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 import { copiedBox, type OffsetTable, type Replacements } from './sheet.js'
 
 /** Content of `sidx`: the segments of the bytes after it. */
@@ -66,7 +66,7 @@ function writeTimes(
   bytes: Buffer,
   timeAt: number,
   { bounds, width, rowsAt, timeScale }: SegmentIndex,
-  track: NewTrack,
+  track: NewIsoTrack,
 ) {
   const { runs } = track.old
   const moves = bounds.slice(0, -1).map((bound, row) => {
@@ -120,7 +120,7 @@ export function randomAccess(box: Box, movie: Movie, into: Replacements): Offset
   }
 }
 
-function firstTickAt({ old, deals, tickOf }: NewTrack, moofStart: number): number | undefined {
+function firstTickAt({ old, deals, tickOf }: NewIsoTrack, moofStart: number): number | undefined {
   const place = old.runs.firstFrom(moofStart)
   return old.runs.moofStart(place) === moofStart ? tickOf(deals.at(place).from) : undefined
 }

@@ -1,5 +1,5 @@
 import type { Box } from '../../../probe/movie/box.js'
-import type { NewTrack } from './new-track.js'
+import type { NewIsoTrack } from './new-iso-track.js'
 
 /** New bytes for boxes of the input; an empty list leaves the box out. */
 export type Replacements = Map<Box, readonly Buffer[]>
@@ -13,7 +13,7 @@ export function copiedBox(box: Box, into: Replacements): Buffer {
 
 /** Places in an output, known after every piece is laid out. */
 export interface Sheet {
-  readonly tracks: readonly NewTrack[]
+  readonly tracks: readonly NewIsoTrack[]
   /** Offset of the packets of a run, by track and place among its runs. */
   readonly runStart: (track: number, run: number) => number
   /** Offset of a top-level box, by its first byte in the input. Also for the end of the file. */

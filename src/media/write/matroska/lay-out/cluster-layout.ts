@@ -2,7 +2,7 @@ import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, CRC_32, inputPiece, newBytes } from '../../byte-plan.js'
 import type { Cluster, StatedNumber } from '../read/cluster.js'
 import { makeHead, makeUint, uintBytes } from '../read/make-ebml.js'
-import type { NewTrack } from './new-track.js'
+import type { NewMatroskaTrack } from './new-matroska-track.js'
 
 /** Old bytes of a cluster that give way to new ones. */
 interface Edit {
@@ -13,7 +13,7 @@ interface Edit {
   /** The new number; null for packets. */
   readonly bytes: Buffer | null
   /** The track of the packets `from` to `to`; null for a number. */
-  readonly track: NewTrack | null
+  readonly track: NewMatroskaTrack | null
   readonly from: number
   readonly to: number
   /** Place of the block that it takes away, from 1; 0 if it takes none. */
@@ -39,7 +39,7 @@ export interface BlockPlace {
 export class ClusterLayout {
   readonly old: Cluster
   readonly #place: number
-  readonly #tracks: readonly NewTrack[]
+  readonly #tracks: readonly NewMatroskaTrack[]
   readonly #blockDelta: number
   readonly #numbers: NewNumber[] = []
 
@@ -47,7 +47,7 @@ export class ClusterLayout {
   constructor(
     old: Cluster,
     place: number,
-    tracks: readonly NewTrack[],
+    tracks: readonly NewMatroskaTrack[],
     states: { position: boolean; previousSize: boolean },
   ) {
     this.old = old
@@ -78,7 +78,7 @@ export class ClusterLayout {
     return { relative: relative + delta(before), ordinal: ordinal - taken + put }
   }
 
-  placeOfNew(track: NewTrack, packet: number): BlockPlace {
+  placeOfNew(track: NewMatroskaTrack, packet: number): BlockPlace {
     const edits = this.#edits()
     const at = edits.findIndex((edit) => edit.track === track && packet >= edit.from && packet < edit.to)
     const { start, from, ordinal } = edits[at] as Edit
@@ -161,7 +161,7 @@ export class ClusterLayout {
 }
 
 /** Bytes of the blocks of some packets. */
-export function blockBytesOf(track: NewTrack, from: number, to: number): number {
+export function blockBytesOf(track: NewMatroskaTrack, from: number, to: number): number {
   let length = 0
   for (let packet = from; packet < to; packet++) length += track.blockBytes(packet)
   return length

@@ -2,11 +2,11 @@ import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, newBytes } from '../../byte-plan.js'
 import { makeHead, makeUint } from '../read/make-ebml.js'
 import { blockBytesOf } from './cluster-layout.js'
-import { MAX_BLOCK_TICK, type NewTrack } from './new-track.js'
+import { MAX_BLOCK_TICK, type NewMatroskaTrack } from './new-matroska-track.js'
 
 /** A new cluster for packets that are too late for the cluster before it, inside a long gap of the old sound. */
 export interface ExtraCluster {
-  readonly track: NewTrack
+  readonly track: NewMatroskaTrack
   readonly from: number
   readonly to: number
   readonly tick: number
@@ -20,7 +20,11 @@ export interface ExtraCluster {
 const MAX_TICKS_SEC = 5
 
 /** The clusters that follow a cluster of the input. They hold the packets that do not fit into it. */
-export function extraClusters(tracks: readonly NewTrack[], cluster: number, tickNs: number): readonly ExtraCluster[] {
+export function extraClusters(
+  tracks: readonly NewMatroskaTrack[],
+  cluster: number,
+  tickNs: number,
+): readonly ExtraCluster[] {
   const maxTicks = Math.min(MAX_BLOCK_TICK, Math.floor((MAX_TICKS_SEC * 1e9) / tickNs))
   return tracks.flatMap((track) => {
     const { slots } = track
@@ -38,7 +42,7 @@ export function extraClusters(tracks: readonly NewTrack[], cluster: number, tick
   })
 }
 
-function extraCluster(track: NewTrack, from: number, to: number): ExtraCluster {
+function extraCluster(track: NewMatroskaTrack, from: number, to: number): ExtraCluster {
   const tick = track.tickOf(from)
   const time = makeUint(ID.Timestamp, tick)
   const body = time.length + blockBytesOf(track, from, to)

@@ -7,7 +7,7 @@ import type { Voice } from '../voice.js'
 import { blockBytesOf, ClusterLayout } from './cluster-layout.js'
 import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
 import { rewriteEntry } from './new-entry.js'
-import { type NewTrack, newTrack } from './new-track.js'
+import { type NewMatroskaTrack, newMatroskaTrack } from './new-matroska-track.js'
 import { type Places, PlaceWriter } from './places.js'
 import { Rewrite } from './rewrite.js'
 import { replaceStaleTags, staleTags } from './statistics.js'
@@ -18,7 +18,7 @@ export function layOutMatroska(
   voices: readonly Voice[],
   donors: readonly MatroskaDonor[],
 ): BytePlan {
-  const tracks = voices.map((voice, place) => newTrack(file, voice, place, donors[place] as MatroskaDonor))
+  const tracks = voices.map((voice, place) => newMatroskaTrack(file, voice, place, donors[place] as MatroskaDonor))
   const layout = new SegmentLayout(file, tracks)
   layout.settle()
   return { pieces: { [Symbol.iterator]: () => joinRanges(layout.pieces()) } }
@@ -39,7 +39,7 @@ class SegmentLayout {
   readonly #partOf: Uint32Array
   #length = 0
 
-  constructor(file: MatroskaFile, tracks: readonly NewTrack[]) {
+  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[]) {
     const { clusters, parts, segment, tickNs } = file
     this.#file = file
     this.#writer = new PlaceWriter(file, tracks, this.#places(), this.#rewrite)
@@ -141,7 +141,7 @@ class SegmentLayout {
     }
   }
 
-  #placeOfPacket(track: NewTrack, packet: number) {
+  #placeOfPacket(track: NewMatroskaTrack, packet: number) {
     const slot = track.slotOf(packet)
     const cluster = track.slots.cluster(slot)
     const position = this.#positionOfCluster(cluster)

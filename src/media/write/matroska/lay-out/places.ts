@@ -4,7 +4,7 @@ import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { makeUint } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import type { BlockPlace } from './cluster-layout.js'
-import type { NewTrack } from './new-track.js'
+import type { NewMatroskaTrack } from './new-matroska-track.js'
 import type { Rewrite } from './rewrite.js'
 
 /** Places in an output. Positions count from the first byte in the segment. */
@@ -15,19 +15,19 @@ export interface Places {
   readonly clusterAt: (position: number) => number | undefined
   readonly positionOfCluster: (cluster: number) => number
   readonly placeOfOld: (cluster: number, relative: number, ordinal: number) => BlockPlace
-  readonly placeOfPacket: (track: NewTrack, packet: number) => BlockPlace & { readonly position: number }
+  readonly placeOfPacket: (track: NewMatroskaTrack, packet: number) => BlockPlace & { readonly position: number }
 }
 
 /** Makes the numbers of `SeekHead` and `Cues` true of an output. */
 export class PlaceWriter {
   readonly #file: MatroskaFile
-  readonly #tracks: readonly NewTrack[]
+  readonly #tracks: readonly NewMatroskaTrack[]
   readonly #places: Places
   readonly #into: Rewrite
   /** Bytes of a number; they never become fewer, so that places settle. */
   readonly #widths = new Map<Element, number>()
 
-  constructor(file: MatroskaFile, tracks: readonly NewTrack[], places: Places, into: Rewrite) {
+  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[], places: Places, into: Rewrite) {
     this.#file = file
     this.#tracks = tracks
     this.#places = places

@@ -5,7 +5,7 @@ import { makeElement } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import { uidOf } from '../read/track-entry.js'
 import type { Voice } from '../voice.js'
-import type { NewTrack } from './new-track.js'
+import type { NewMatroskaTrack } from './new-matroska-track.js'
 import type { Rewrite } from './rewrite.js'
 
 /** A tag that states something of the old sound of a track. */
@@ -61,7 +61,7 @@ function describes({ tracks }: MatroskaFile, tag: Element, uid: string): boolean
 /** Counts the tags again, and leaves empty space for those that are lost. */
 export function replaceStaleTags(
   stale: readonly StaleTag[],
-  tracks: readonly NewTrack[],
+  tracks: readonly NewMatroskaTrack[],
   tickNs: number,
   into: Rewrite,
 ) {
@@ -77,7 +77,7 @@ export function replaceStaleTags(
 }
 
 /** Undefined if the fact stays. */
-function newText({ name, countsFromTrack }: StaleTag, track: NewTrack, tickNs: number): string | undefined {
+function newText({ name, countsFromTrack }: StaleTag, track: NewMatroskaTrack, tickNs: number): string | undefined {
   const { donor, count } = track
   if (donor.encoder === null && !/^(BPS|NUMBER_OF_BYTES)$/.test(name)) return undefined
   const firstSec = (track.tickOf(0) * tickNs) / 1e9

@@ -4,7 +4,7 @@ import type { DonorTrack } from '../read/donor-track.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
 
 /** New audio on the clock of the track whose packets it replaces. */
-export interface NewTrack {
+export interface NewIsoTrack {
   readonly old: OldTrack
   readonly donor: DonorTrack
   /** Ticks per second of the track. */
@@ -24,7 +24,7 @@ export interface NewTrack {
 }
 
 /** Puts new audio in the place of the old: sample 0 of the donor is presented at the time of the first old sample. */
-export function newTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: number): NewTrack {
+export function newIsoTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: number): NewIsoTrack {
   const inFragments = isFragmented(old)
   const timeScale = inFragments ? old.track.timeScale : fittingTimeScale(old.track.timeScale, donor)
   const scale = (donorTicks: number) => Math.round((donorTicks * timeScale) / donor.timeScale)

@@ -13,7 +13,7 @@ import { type Slots, slotsOf } from './slots.js'
 export const MAX_BLOCK_TICK = 0x7fff
 
 /** New packets on the clock of the file. */
-export interface NewTrack {
+export interface NewMatroskaTrack {
   readonly voice: Voice
   /** Place among the donors. */
   readonly place: number
@@ -37,7 +37,12 @@ export interface NewTrack {
 }
 
 /** Puts the packets of a donor in the places of the old blocks. The first block keeps its time. */
-export function newTrack(file: MatroskaFile, voice: Voice, place: number, donor: MatroskaDonor): NewTrack {
+export function newMatroskaTrack(
+  file: MatroskaFile,
+  voice: Voice,
+  place: number,
+  donor: MatroskaDonor,
+): NewMatroskaTrack {
   const { packets, entry } = donor
   const delaySamples = voice.isLeadInSignalled ? donor.primingSamples : 0
   const codecDelayNs = Math.round((delaySamples * 1e9) / entry.sampleRate)
