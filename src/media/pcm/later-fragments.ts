@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { readAt } from '../../core/read-at.js'
 import type { MediaInfo } from '../media-info.js'
 import { unlessMalformed } from '../probe/malformed-file.js'
-import { type Box, bodyOf, childAt, childrenOf } from '../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes } from '../probe/movie/box.js'
 import { decodeTimeOf, trackIdOf } from '../probe/movie/fragment-facts.js'
 import { fileBoxes, type MovieBox } from '../probe/movie/movie-boxes.js'
 import { movieTracks } from '../probe/movie/movie-tracks.js'
@@ -63,7 +63,7 @@ function wholeBox(file: FileHandle, { startAt, endAt }: MovieBox): Promise<Buffe
 
 /** The `traf` boxes of a `moof`; none of a broken one, which ffmpeg does not read either. */
 function trackFragments(moof: Buffer): readonly Box[] {
-  return unlessMalformed(() => childrenOf(parseBoxes(moof, 0, '')[0], 'traf'), [])
+  return unlessMalformed(() => childBoxes(parseBoxes(moof, 0, '')[0], 'traf'), [])
 }
 
 /** Track and decoding time of each fragment that states both. */

@@ -5,7 +5,7 @@ import { readAt } from '../../core/read-at.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { MalformedFile } from '../probe/malformed-file.js'
-import { type Box, bodyOf, childAt, childrenOf, makeBox, withDescendants } from '../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes, makeBox, withDescendants } from '../probe/movie/box.js'
 import { makeChunkOffsets, writeChunkOffsets } from '../probe/movie/make-tables.js'
 import { fileBoxes } from '../probe/movie/movie-boxes.js'
 import { parseBoxes } from '../probe/movie/parse-boxes.js'
@@ -49,7 +49,7 @@ async function movieHead(file: FileHandle, sizeBytes: number): Promise<Buffer> {
   }
   const [moov] = parseBoxes(found.get('moov') ?? Buffer.alloc(0), 0, '')
   const tracks: SoundTrack[] = []
-  for (const box of childrenOf(moov, 'trak')) tracks.push(...(await soundTracks(file, box)))
+  for (const box of childBoxes(moov, 'trak')) tracks.push(...(await soundTracks(file, box)))
   const head = (laterBytes: number) => {
     const index = [
       childAt(moov, 'mvhd')?.bytes ?? Buffer.alloc(0),

@@ -51,7 +51,7 @@ export function childAt(box: Box | undefined, ...path: readonly string[]): Box |
 }
 
 /** Every child of a type. */
-export function childrenOf(box: Box | undefined, type: string): readonly Box[] {
+export function childBoxes(box: Box | undefined, type: string): readonly Box[] {
   return box?.children.filter((child) => child.type === type) ?? []
 }
 

@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, childrenOf, makeBox, resizedHeader } from '../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes, makeBox, resizedHeader } from '../../probe/movie/box.js'
 import { SIGNS_OLD_BYTES } from '../census.js'
 import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { OLD_LEVEL, staleReason } from '../stale-facts.js'
@@ -35,7 +35,7 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
   const credentials = structure.boxes.filter(isCredential).map((box) => {
     return { box, fate: 'lost', reason: SIGNS_OLD_BYTES } as const
   })
-  const loudness = voices.flatMap((voice) => childrenOf(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
+  const loudness = voices.flatMap((voice) => childBoxes(childAt(movie.tracks[voice]?.box, 'udta'), 'ludt'))
   const isOnly = isOnlySound(movie, voices)
   const hints = hintTracksOf(movie, voices).map(({ box }) => ({ box, fate: 'lost', reason: HINTS }) as const)
   return [

@@ -1,4 +1,4 @@
-import { childAt, childrenOf } from '../../probe/movie/box.js'
+import { childAt, childBoxes } from '../../probe/movie/box.js'
 import { firstAtLeast } from '../first-at-least.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import { isStaleGroup } from './lay-out/track-facts.js'
@@ -15,7 +15,7 @@ export function spliceableTrack(file: IsoFile, voice: number, startSec: number):
   const [entry] = track.entries
   if (!packets || !entry) return 'its tables do not list each packet'
   const shownSec = presentedSec(old, file.movie.timeScale) - startSec
-  const rollGroups = [...childrenOf(track.stbl, 'sgpd'), ...childrenOf(track.stbl, 'sbgp')].filter(isStaleGroup)
+  const rollGroups = [...childBoxes(track.stbl, 'sgpd'), ...childBoxes(track.stbl, 'sbgp')].filter(isStaleGroup)
   return {
     vorbis: null,
     frameHead: null,

@@ -1,5 +1,5 @@
 import type { AudioStreamInfo } from '../../media-info.js'
-import { type Box, childAt, childrenOf, endOf, withDescendants } from '../../probe/movie/box.js'
+import { type Box, childAt, childBoxes, endOf, withDescendants } from '../../probe/movie/box.js'
 import { type Edit, hasHole, NORMAL_RATE, shownEdits } from '../../probe/movie/edits.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
@@ -96,7 +96,7 @@ function unfitTables(box: Box | undefined): string | undefined {
   if (childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc')) {
     return 'the packets of the track have auxiliary data'
   }
-  const isSmooth = childrenOf(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
+  const isSmooth = childBoxes(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
   return isSmooth ? 'the track repeats its times for Smooth Streaming' : undefined
 }
 

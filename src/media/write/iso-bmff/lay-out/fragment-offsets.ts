@@ -1,4 +1,4 @@
-import { childrenOf } from '../../../probe/movie/box.js'
+import { childBoxes } from '../../../probe/movie/box.js'
 import { type Fragment, TFHD, type TrackFragment } from '../read/fragments.js'
 import { type NewFragment, replaceFragment, writeBase, writeRunOffset } from './new-fragments.js'
 import type { NewIsoTrack } from './new-iso-track.js'
@@ -51,7 +51,7 @@ function fillOfKept(fragment: TrackFragment, into: Replacements): Fill {
   const { header, moof, baseAt, runs } = fragment
   const tfhd = header.baseDataOffset === null ? null : copiedBox(header.box, into)
   const offsets = runs.filter(({ hasOffset }) => hasOffset).map((run) => ({ run, bytes: copiedBox(run.box, into) }))
-  const auxiliary = childrenOf(fragment.box, 'saio').map((box) => ({ box, bytes: copiedBox(box, into) }))
+  const auxiliary = childBoxes(fragment.box, 'saio').map((box) => ({ box, bytes: copiedBox(box, into) }))
   return (sheet, implied) => {
     const moofAt = sheet.boxStart(moof.start) ?? moof.start
     const isMoof = (header.flags & TFHD.baseIsMoof) !== 0

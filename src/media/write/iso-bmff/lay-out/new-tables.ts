@@ -1,5 +1,5 @@
 import { uint32BE } from '../../../number-bytes.js'
-import { type Box, bodyOf, childAt, childrenOf, makeFullBox } from '../../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes, makeFullBox } from '../../../probe/movie/box.js'
 import type { Edit } from '../../../probe/movie/edits.js'
 import {
   makeChunkLayout,
@@ -69,7 +69,7 @@ function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacem
   const count = indexed.to - indexed.from
   const inFragments = isFragmented(old)
   const offsets = makeChunkOffsets(packetsOfChunks.length, isWide)
-  const hadGroups = childrenOf(old.track.stbl, 'sbgp').some(isStaleGroup)
+  const hadGroups = childBoxes(old.track.stbl, 'sbgp').some(isStaleGroup)
   const isNewCodec = old.track.entries[0]?.format !== donor.entry.format
   for (const child of old.track.stbl?.children ?? []) {
     switch (child.type) {

@@ -1,5 +1,5 @@
 import { readUintBE, writeUintBE } from '../../../number-bytes.js'
-import { type Box, childAt, childrenOf, withDescendants } from '../../../probe/movie/box.js'
+import { type Box, childAt, childBoxes, withDescendants } from '../../../probe/movie/box.js'
 import { makeChunkOffsets, writeChunkOffsets } from '../../../probe/movie/make-tables.js'
 import { chunkOffsets } from '../../../probe/movie/sample-table.js'
 import type { IsoFile } from '../read/iso-file.js'
@@ -19,8 +19,8 @@ export function offsetTables(
   const kept = movie.tracks.filter((track) => !tracks.some(({ old }) => old.track === track) && liesHere(track))
   const tables = [
     ...kept.flatMap(({ stbl }) => chunkTable(stbl, wide, replacements)),
-    ...kept.flatMap(({ stbl }) => childrenOf(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),
-    ...childrenOf(movie.box, 'gps ').map((box) => dashcamTable(box, replacements)),
+    ...kept.flatMap(({ stbl }) => childBoxes(stbl, 'saio').map((box) => auxiliaryTable(box, replacements))),
+    ...childBoxes(movie.box, 'gps ').map((box) => dashcamTable(box, replacements)),
   ]
   for (const top of structure.boxes) {
     if (top.type === 'moof') continue

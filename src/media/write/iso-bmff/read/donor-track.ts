@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
-import { type Box, childrenOf } from '../../../probe/movie/box.js'
+import { type Box, childBoxes } from '../../../probe/movie/box.js'
 import { shownEdits } from '../../../probe/movie/edits.js'
 import { durationRuns, type SampleSizes, sampleSizes, trackChunks } from '../../../probe/movie/sample-table.js'
 import { firstAtLeast } from '../../first-at-least.js'
@@ -116,6 +116,6 @@ function eachPacket(track: Track, sizes: SampleSizes & { readonly kind: 'each' }
 }
 
 function rollGroups(stbl: Box | undefined): readonly Buffer[] {
-  const boxes = [...childrenOf(stbl, 'sgpd'), ...childrenOf(stbl, 'sbgp')]
+  const boxes = [...childBoxes(stbl, 'sgpd'), ...childBoxes(stbl, 'sbgp')]
   return boxes.flatMap(({ bytes }) => bytes ?? [])
 }

@@ -1,5 +1,5 @@
 import { MalformedFile } from '../../../probe/malformed-file.js'
-import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes } from '../../../probe/movie/box.js'
 import { decodeTimeOf, trackIdOf } from '../../../probe/movie/fragment-facts.js'
 import { parseBoxes } from '../../../probe/movie/parse-boxes.js'
 import type { SampleChunk } from '../../../probe/movie/sample-table.js'
@@ -67,7 +67,7 @@ export class Fragments implements Iterable<Fragment> {
 
   constructor(boxes: readonly Box[], movie: Movie) {
     this.#moofs = boxes.filter(({ type }) => type === 'moof')
-    this.#defaults = new Map(childrenOf(childAt(movie.box, 'mvex'), 'trex').map((trex) => readDefaults(trex)))
+    this.#defaults = new Map(childBoxes(childAt(movie.box, 'mvex'), 'trex').map((trex) => readDefaults(trex)))
   }
 
   /** @throws MalformedFile if a fragment breaks the standard */
@@ -76,7 +76,7 @@ export class Fragments implements Iterable<Fragment> {
     for (const { start, bytes } of this.#moofs) {
       for (const moof of parseBoxes(bytes ?? Buffer.alloc(0), start, '')) {
         let impliedBase = moof.start
-        const tracks = childrenOf(moof, 'traf').map((traf) => {
+        const tracks = childBoxes(moof, 'traf').map((traf) => {
           const fragment = readFragment(traf, moof, { impliedBase, passed, defaults: this.#defaults })
           const { trackId, runs, runsBefore } = fragment
           const last = runs.at(-1)
@@ -100,7 +100,7 @@ export class Fragments implements Iterable<Fragment> {
   /** The `traf` boxes of some tracks. */
   *boxesOf(trackIds: ReadonlySet<number | undefined>): Generator<Box> {
     for (const moof of this.#moofs) {
-      for (const traf of childrenOf(moof, 'traf')) if (trackIds.has(trackIdOf(traf))) yield traf
+      for (const traf of childBoxes(moof, 'traf')) if (trackIds.has(trackIdOf(traf))) yield traf
     }
   }
 }
@@ -175,7 +175,7 @@ function readFragment(traf: Box, moof: Box, { impliedBase, passed, defaults }: S
 function readRuns(traf: Box, header: FragmentHeader, baseAt: number, startTick: number): readonly FragmentRun[] {
   let start = baseAt
   let tick = startTick
-  return childrenOf(traf, 'trun').map((box) => {
+  return childBoxes(traf, 'trun').map((box) => {
     const body = bodyOf(box)
     const flags = body.length >= 8 ? body.readUInt32BE(0) & 0xff_ffff : 0
     const samples = body.length >= 8 ? body.readUInt32BE(4) : 0

@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes } from '../../../probe/movie/box.js'
 
 /** The part of the audio that iTunes presents, in samples. */
 export interface GaplessInfo {
@@ -13,7 +13,7 @@ export const GAPLESS = /^( ?[0-9A-F]{8} )([0-9A-F]{8}) ([0-9A-F]{8}) ([0-9A-F]{1
 
 /** The free-form items of iTunes' tag list. */
 export function freeItems(moov: Box): readonly Box[] {
-  return childrenOf(childAt(moov, 'udta', 'meta', 'ilst'), '----')
+  return childBoxes(childAt(moov, 'udta', 'meta', 'ilst'), '----')
 }
 
 /** Name of a free-form item; empty for other boxes. */

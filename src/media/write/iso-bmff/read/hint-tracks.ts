@@ -1,4 +1,4 @@
-import { bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { bodyOf, childAt, childBoxes } from '../../../probe/movie/box.js'
 import type { Movie, Track } from './movie.js'
 
 /**
@@ -10,7 +10,7 @@ import type { Movie, Track } from './movie.js'
 export function hintTracksOf({ tracks }: Movie, hinted: readonly number[]): readonly Track[] {
   const ids = new Set(hinted.map((place) => tracks[place]?.id))
   return tracks.filter(({ box }) => {
-    return childrenOf(childAt(box, 'tref'), 'hint').some((reference) => {
+    return childBoxes(childAt(box, 'tref'), 'hint').some((reference) => {
       const body = bodyOf(reference)
       return Array.from({ length: body.length >> 2 }, (_, row) => body.readUInt32BE(4 * row)).some((id) => ids.has(id))
     })

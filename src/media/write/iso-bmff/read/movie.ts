@@ -1,4 +1,4 @@
-import { type Box, bodyOf, childAt, childrenOf } from '../../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes } from '../../../probe/movie/box.js'
 import { type Edit, readEdits } from '../../../probe/movie/edits.js'
 import { numberAfterTimes } from '../../../probe/movie/movie-tracks.js'
 import { type SampleEntry, sampleEntries } from './sample-entry.js'
@@ -43,7 +43,7 @@ export function readMovie(moov: Box): Movie {
     box: moov,
     timeScale: numberAfterTimes(head),
     durationTicks: durationAt(head, DURATION_IN_HEAD),
-    tracks: childrenOf(moov, 'trak').map(readTrack),
+    tracks: childBoxes(moov, 'trak').map(readTrack),
   }
 }
 
