@@ -14,7 +14,7 @@ import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
 import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 import { spliceableTrack } from './splice.js'
-import { trackOf, unfitReason } from './survey.js'
+import { trackOf, unfitIso } from './survey.js'
 
 /** Writes new audio into ISO base media and QuickTime files, also fragmented ones. */
 export const isoBmff: Writer<IsoFile, DonorTrack> = {
@@ -50,7 +50,7 @@ function misread(path: string): PrecheckError {
 function survey(file: IsoFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
   if (!voices) return declines(UNKNOWN_TRACK)
-  const reason = unfitReason(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
+  const reason = unfitIso(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
   if (reason !== undefined) return declines(reason)
   // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'

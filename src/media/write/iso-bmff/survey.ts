@@ -31,7 +31,7 @@ export function trackOf({ movie }: IsoFile, { index, audioIndex }: AudioStreamIn
 }
 
 /** The reason why new packets cannot replace the old ones; undefined if they can. @param voices of the movie */
-export function unfitReason(file: IsoFile, voices: readonly number[]): string | undefined {
+export function unfitIso(file: IsoFile, voices: readonly number[]): string | undefined {
   return (
     voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ??
     unfitFragments(file, voices) ??

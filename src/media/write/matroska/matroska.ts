@@ -4,7 +4,7 @@ import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
 import { spliceableTrack } from './splice.js'
-import { unfitReason } from './survey.js'
+import { unfitMatroska } from './survey.js'
 import { voicesOf } from './voice.js'
 
 /** Writes new audio into Matroska and WebM files, live recordings included. */
@@ -26,7 +26,7 @@ export const matroska: Writer<MatroskaFile, MatroskaDonor> = {
 function survey(file: MatroskaFile, wanted: Wanted): Survey {
   const voices = voicesOf(file, wanted)
   if (!voices) return declines(UNKNOWN_TRACK)
-  const reason = unfitReason(file, voices)
+  const reason = unfitMatroska(file, voices)
   if (reason !== undefined) return declines(reason)
   return {
     kind: 'takes',

@@ -11,7 +11,7 @@ const MAX_BACK_SEC = 1
 const MOST_TICK_NS = 1_000_000
 
 /** Returns the reason why new packets cannot replace the old ones of some tracks; undefined if they can. */
-export function unfitReason(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
+export function unfitMatroska(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
   return voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ?? unfitFile(file, voices)
 }
 

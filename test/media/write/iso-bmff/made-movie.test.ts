@@ -6,7 +6,7 @@ import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out
 import { readDonorTrack } from '../../../../src/media/write/iso-bmff/read/donor-track.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
-import { unfitReason } from '../../../../src/media/write/iso-bmff/survey.js'
+import { unfitIso } from '../../../../src/media/write/iso-bmff/survey.js'
 import fc from '../../../helpers/properties.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { boxTree, bytesOfBox, trackSamples } from './box-tree.js'
@@ -53,7 +53,7 @@ describe('the ISO base media writer, of files that no one has seen', () => {
       fc.asyncProperty(movies, donors, fc.nat({ max: 2 }), async (movie, donor, pick) => {
         const voice = pick % movie.tracks.length
         const { before, after, side, item, iso } = await written(movie, donor, voice)
-        expect(unfitReason(iso, [voice])).toBeUndefined()
+        expect(unfitIso(iso, [voice])).toBeUndefined()
         const census = [...takeCensus(iso, [voice])]
         expect(censusFaults(census, before.length)).toEqual([])
 
