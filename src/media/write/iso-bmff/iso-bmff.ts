@@ -3,7 +3,7 @@ import type { PrecheckError } from '../../../core/errors.js'
 import { unreadable } from '../../ffmpeg/ffmpeg-failure.js'
 import { isMovie } from '../../probe/container-kind.js'
 import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, type Writer } from '../writer.js'
-import { takeCensus } from './census-of-file.js'
+import { censusOfIso } from './census-of-iso.js'
 import { layOutFile } from './lay-out/lay-out.js'
 import { narrowOffsets } from './lay-out/narrow-offsets.js'
 import { levelsOf } from './old-facts.js'
@@ -56,7 +56,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
   return {
     kind: 'takes',
-    census: takeCensus(file, voices),
+    census: censusOfIso(file, voices),
     lostStreams: hintStreams(file, voices, wanted),
     levels: levelsOf(file, voices),
     donors: wanted.tracks.map((track, place) => {

@@ -1,5 +1,5 @@
 import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type Writer } from '../writer.js'
-import { takeCensus } from './census-of-file.js'
+import { censusOfMatroska } from './census-of-matroska.js'
 import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
@@ -30,7 +30,7 @@ function survey(file: MatroskaFile, wanted: Wanted): Survey {
   if (reason !== undefined) return declines(reason)
   return {
     kind: 'takes',
-    census: takeCensus(file, voices),
+    census: censusOfMatroska(file, voices),
     donors: voices.map(({ skipSamples, isLeadInSignalled }) => ({
       muxer: 'matroska',
       // Times begin at a second, so that none of them is negative, which would move and round all others.

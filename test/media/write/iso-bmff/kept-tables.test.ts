@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Box } from '../../../../src/media/probe/movie/box.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
-import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
+import { censusOfIso } from '../../../../src/media/write/iso-bmff/census-of-iso.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
@@ -47,7 +47,7 @@ it('holds a few hundred bytes for a fragment of sound, and lists all of it', asy
   // Their parsed boxes would take 5 kB each.
   expect((usedBytes() - before) / runs).toBeLessThan(1500)
 
-  const census = takeCensus(file, [0])
+  const census = censusOfIso(file, [0])
   expect(censusFaults(census, (await stat(path)).size)).toEqual([])
   expect([...census].filter(({ path }) => path === 'moof/traf/trun')).toHaveLength(runs)
 })

@@ -1,7 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { censusFaults } from '../../../../src/media/write/census.js'
-import { takeCensus } from '../../../../src/media/write/iso-bmff/census-of-file.js'
+import { censusOfIso } from '../../../../src/media/write/iso-bmff/census-of-iso.js'
 import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out.js'
 import { readDonorTrack } from '../../../../src/media/write/iso-bmff/read/donor-track.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
@@ -54,7 +54,7 @@ describe('the ISO base media writer, of files that no one has seen', () => {
         const voice = pick % movie.tracks.length
         const { before, after, side, item, iso } = await written(movie, donor, voice)
         expect(unfitIso(iso, [voice])).toBeUndefined()
-        const census = [...takeCensus(iso, [voice])]
+        const census = [...censusOfIso(iso, [voice])]
         expect(censusFaults(census, before.length)).toEqual([])
 
         for (const place of movie.tracks.keys()) {

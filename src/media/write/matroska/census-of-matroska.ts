@@ -17,7 +17,7 @@ interface Fact {
 }
 
 /** Lists the fate of every structure of a file. */
-export function takeCensus(file: MatroskaFile, voices: readonly Voice[]): Census {
+export function censusOfMatroska(file: MatroskaFile, voices: readonly Voice[]): Census {
   return new ElementCensus(file, voices).entries()
 }
 

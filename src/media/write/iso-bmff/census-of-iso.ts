@@ -29,7 +29,7 @@ const NEW_BOXES: Readonly<Record<string, string>> = {
 const PLACES: ReadonlySet<string> = new Set(['stco', 'co64', 'saio', 'iloc', 'tfra', 'sidx', 'tfhd', 'trun'])
 
 /** Lists the fate of every box of a file. @param voices places of the replaced tracks in the movie */
-export function takeCensus(file: IsoFile, voices: readonly number[]): Census {
+export function censusOfIso(file: IsoFile, voices: readonly number[]): Census {
   const census = new BoxCensus(file, voices)
   return { [Symbol.iterator]: () => census.entries() }
 }
