@@ -13,7 +13,7 @@ import { hintTracksOf } from './read/hint-tracks.js'
 import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
 import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
-import { spliceableTrack } from './splice.js'
+import { spliceableIso } from './spliceable-iso.js'
 import { trackOf, unfitIso } from './survey.js'
 
 /** Writes new audio into ISO base media and QuickTime files, also fragmented ones. */
@@ -34,7 +34,7 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   },
   splice: async (file, wanted, place) => {
     const voice = voicesOf(file, wanted)?.[place]
-    return voice === undefined ? UNKNOWN_TRACK : spliceableTrack(file, voice, wanted.media.startSec)
+    return voice === undefined ? UNKNOWN_TRACK : spliceableIso(file, voice, wanted.media.startSec)
   },
   layOut: (file, wanted, donors) => layOutFile(file, voicesOf(file, wanted) ?? [], donors),
 }

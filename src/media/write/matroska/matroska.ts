@@ -3,7 +3,7 @@ import { censusOfMatroska } from './census-of-matroska.js'
 import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
-import { spliceableTrack } from './splice.js'
+import { spliceableMatroska } from './spliceable-matroska.js'
 import { unfitMatroska } from './survey.js'
 import { voicesOf } from './voice.js'
 
@@ -18,7 +18,7 @@ export const matroska: Writer<MatroskaFile, MatroskaDonor> = {
     if (wanted.tracks[place]?.input.firstFrames !== undefined)
       return 'its blocks hold several packets and state only their common length'
     const voice = voicesOf(file, wanted)?.[place]
-    return voice ? spliceableTrack(file, voice, wanted.media) : UNKNOWN_TRACK
+    return voice ? spliceableMatroska(file, voice, wanted.media) : UNKNOWN_TRACK
   },
   layOut: (file, wanted, donors) => layOutMatroska(file, voicesOf(file, wanted) ?? [], donors),
 }

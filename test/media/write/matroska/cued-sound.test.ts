@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { BlockList } from '../../../../src/media/write/matroska/read/block-list.js'
 import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
-import { isCued } from '../../../../src/media/write/matroska/splice.js'
+import { isCued } from '../../../../src/media/write/matroska/spliceable-matroska.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 

@@ -17,7 +17,7 @@ const STATES_LENGTH: ReadonlySet<string> = new Set(['A_OPUS', 'A_VORBIS'])
 const MOST_AHEAD_SEC = 1
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
-export async function spliceableTrack(
+export async function spliceableMatroska(
   file: MatroskaFile,
   { track, blocks: stored, shownTick, isLeadInSignalled }: Voice,
   { path, startSec }: MediaInfo,

@@ -8,7 +8,7 @@ import { readPackets } from './read/old-packets.js'
 import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
-export function spliceableTrack(file: IsoFile, voice: number, startSec: number): SpliceableTrack<DonorTrack> | string {
+export function spliceableIso(file: IsoFile, voice: number, startSec: number): SpliceableTrack<DonorTrack> | string {
   const old = file.oldTracks.get(voice) as OldTrack
   const { track, shownTick } = old
   const packets = readPackets(old, file.fragments)
