@@ -5,7 +5,7 @@ import { MalformedFile } from '../../probe/malformed-file.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { sampleBits } from '../pcm-in-place/sample-places.js'
-import { levelsOf, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
+import { chunkLevels, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
 import { type Chunk, type ChunkFile, chunkFile } from '../structure/chunks.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutChunks } from './lay-out-chunks.js'
@@ -43,7 +43,7 @@ function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOf(sound),
-    levels: levelsOf(sound.stale),
+    levels: chunkLevels(sound.stale),
     donors: [
       {
         muxer: media.container,

@@ -9,7 +9,7 @@ import { type Edit, inPlace, withEdits } from '../edits.js'
 import type { LevelField } from '../level/level-field.js'
 import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
-import { levelsOf, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
+import { chunkLevels, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
@@ -85,7 +85,7 @@ async function parse(media: MediaInfo): Promise<FlacFile | null> {
     framesEnd: soundEnd,
     before,
     behind,
-    levels: [...before.levels, ...levels, ...behind.levels, ...levelsOf(foreign)],
+    levels: [...before.levels, ...levels, ...behind.levels, ...chunkLevels(foreign)],
     foreign,
   }
 }

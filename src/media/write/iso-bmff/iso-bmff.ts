@@ -6,7 +6,7 @@ import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, ty
 import { censusOfIso } from './census-of-iso.js'
 import { layOutFile } from './lay-out/lay-out.js'
 import { narrowOffsets } from './lay-out/narrow-offsets.js'
-import { levelsOf } from './old-facts.js'
+import { movieLevels } from './old-facts.js'
 import { type DonorTrack, readDonorTrack } from './read/donor-track.js'
 import { hasUnplacedRuns } from './read/fragments.js'
 import { hintTracksOf } from './read/hint-tracks.js'
@@ -58,7 +58,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
     kind: 'takes',
     census: censusOfIso(file, voices),
     lostStreams: hintStreams(file, voices, wanted),
-    levels: levelsOf(file, voices),
+    levels: movieLevels(file, voices),
     donors: wanted.tracks.map((track, place) => {
       const { input } = track
       const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)

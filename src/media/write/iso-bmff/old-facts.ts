@@ -47,7 +47,7 @@ export function oldFacts({ structure, movie }: IsoFile, voices: readonly number[
 }
 
 /** Statements about the level of the only sound. */
-export function levelsOf(file: IsoFile, voices: readonly number[]): readonly LevelField[] {
+export function movieLevels(file: IsoFile, voices: readonly number[]): readonly LevelField[] {
   return oldFacts(file, voices).flatMap(({ level }) => level ?? [])
 }
 

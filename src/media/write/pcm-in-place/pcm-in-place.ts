@@ -19,7 +19,7 @@ import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
 import { frameBytes, sampleBits } from './sample-places.js'
-import { levelsOf, staleChange, staleEntries } from './stale-chunks.js'
+import { chunkLevels, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -49,7 +49,7 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOf(parsed, tracks),
-    levels: levelsOf(parsed.stale),
+    levels: chunkLevels(parsed.stale),
     donors: tracks.map(({ input }) => donorFormat(media, input, trackBytes(parsed, input))),
   }
 }

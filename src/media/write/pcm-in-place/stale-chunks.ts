@@ -58,7 +58,7 @@ export async function staleChunks(
 }
 
 /** Statements of tags about the level of the sound. */
-export function levelsOf(stale: readonly StaleChunk[]): readonly LevelField[] {
+export function chunkLevels(stale: readonly StaleChunk[]): readonly LevelField[] {
   return stale.flatMap((fact) => (fact.kind === 'tag' ? fact.tag.levels : []))
 }
 
