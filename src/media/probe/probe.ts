@@ -24,7 +24,7 @@ import { withMarkedSounds } from './misread/packed-frames.js'
 import { withPackedLength } from './misread/packed-length.js'
 import { withShortStreams } from './misread/short-streams.js'
 import { complexEdits, editLists } from './movie/edit-lists.js'
-import { isFragmented, mayJump, movieTracks } from './movie/movie-tracks.js'
+import { hasSoundInFragments, mayJump, movieTracks } from './movie/movie-tracks.js'
 import { probeAnswer } from './probe-answer.js'
 import { startsApart } from './starts-apart.js'
 import { BEXT_LOUDNESS_END, hasLoudness, type WaveChunk, waveChunks } from './wave-chunks.js'
@@ -83,7 +83,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
     ...((await statesLoudness(file, waves)) && { statesLoudness: true }),
     ...(movie.some(mayJump) && { mayJump: true }),
     ...(isMatroska({ container }) && { clockErrorSec: await lacedClockErrorSec(file) }),
-    ...(isFragmented(movie) && { isFragmented: true }),
+    ...(hasSoundInFragments(movie) && { isFragmented: true }),
     ...(edits.kind === 'plain' && edits.pictures && { editedPictures: edits.pictures }),
   }
   const stated = mediaInfoOf(answer, facts, await encryptedStreams(file, movie, answer))

@@ -48,7 +48,7 @@ export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
 }
 
 /** True if all packets of sound lie in fragments. */
-export function isFragmented(tracks: readonly MovieTrack[]): boolean {
+export function hasSoundInFragments(tracks: readonly MovieTrack[]): boolean {
   const sound = tracks.filter(({ handler }) => handler === 'soun')
   return sound.length > 0 && sound.every(({ runs }) => runs.length === 0)
 }
