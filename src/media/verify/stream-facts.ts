@@ -4,7 +4,7 @@ import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { STATISTICS } from '../write/remux/mux-tags.js'
 import { isNewStream } from '../write/remux/plan-streams.js'
 import { staleReason } from '../write/stale-facts.js'
-import { staleTags } from './stale-tags.js'
+import { staleTagNames } from './stale-tag-names.js'
 
 /** Containers in which ffmpeg writes every tag of a stream. */
 const WITH_STREAM_TAGS = new Set(['mkv', 'mka', 'webm'])
@@ -36,7 +36,7 @@ function titleDifferences(stream: PlannedStream, made: StreamInfo): string[] {
 
 function tagDifferences(plan: MuxPlan, stream: PlannedStream, made: StreamInfo): readonly string[] {
   if (!WITH_STREAM_TAGS.has(plan.container)) return []
-  const stale = isNewStream(stream) ? staleTags(plan) : new Set()
+  const stale = isNewStream(stream) ? staleTagNames(plan) : new Set()
   const lower = new Map(Object.entries(made.tags).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.entries(stream.input.tags).flatMap(([name, value]) => {
     const key = name.toLowerCase()

@@ -9,7 +9,7 @@ import { CHAPTER_TOLERANCE_SEC, LATE_CHAPTER } from '../write/remux/mux-losses.j
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 import type { WrittenStream } from '../write/remux/plan-streams.js'
 import { matchStreams, plannedCodec } from './match-streams.js'
-import { staleTags } from './stale-tags.js'
+import { staleTagNames } from './stale-tag-names.js'
 import { streamFactDifferences } from './stream-facts.js'
 
 /** Containers that count in ms round timestamps; two of them can differ by two ticks. */
@@ -109,7 +109,7 @@ function chapterDifferences(plan: MuxPlan, output: MediaInfo): readonly string[]
 
 function tagDifferences(plan: MuxPlan, output: MediaInfo): readonly string[] {
   if (plan.losses.some(({ what }) => what.startsWith('tags'))) return []
-  const stale = staleTags(plan)
+  const stale = staleTagNames(plan)
   // In Ogg, only streams have tags, and a kept original has a title of its own.
   const first = isOgg(output.container) ? output.streams[0]?.tags : undefined
   const lost = changedTags(plan.media.tags, { ...first, ...output.tags }).filter((name) => !stale.has(name))

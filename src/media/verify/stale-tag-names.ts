@@ -1,7 +1,7 @@
 import type { MuxPlan } from '../write/remux/mux-plan.js'
 
 /** Tags that state facts about the old audio, by the name behind the colon of their path in the census. */
-export function staleTags({ writing }: MuxPlan): ReadonlySet<string> {
+export function staleTagNames({ writing }: MuxPlan): ReadonlySet<string> {
   const names = new Set<string>()
   if (writing.kind !== 'bytes') return names
   for (const { path, fate } of writing.census) {
