@@ -5,7 +5,7 @@ import { type Slots, slotsOf } from './lay-out/slots.js'
 import { staleTags } from './lay-out/statistics.js'
 import { type Cluster, clusterChildName } from './read/cluster.js'
 import type { Element } from './read/element.js'
-import type { MatroskaFile, Part } from './read/matroska-file.js'
+import type { MatroskaFile, TopLevelElement } from './read/matroska-file.js'
 import type { Voice } from './voice.js'
 
 /** Fate of an element in a list of tracks or tags. */
@@ -52,7 +52,7 @@ class ElementCensus {
     return this.#entries
   }
 
-  #addPart(part: Part): void {
+  #addPart(part: TopLevelElement): void {
     if (part.kind === 'cluster') {
       this.#addCluster(this.#file.clusters[part.cluster] as Cluster, part.cluster)
       return

@@ -2,7 +2,7 @@ import { ID } from '../../../probe/matroska/ids.js'
 import { type BytePiece, type BytePlan, inputPiece, joinRanges, newBytes } from '../../byte-plan.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { makeHead } from '../read/make-ebml.js'
-import type { MatroskaFile, Part } from '../read/matroska-file.js'
+import type { MatroskaFile, TopLevelElement } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'
 import { blockBytesOf, ClusterLayout } from './cluster-layout.js'
 import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
@@ -85,7 +85,7 @@ class SegmentLayout {
     yield inputPiece(segment.end, sizeBytes)
   }
 
-  *#partPieces(part: Part): Generator<BytePiece> {
+  *#partPieces(part: TopLevelElement): Generator<BytePiece> {
     if (part.kind === 'cluster') {
       yield* (this.#clusters[part.cluster] as ClusterLayout).pieces()
       for (const extra of this.#extras.get(part.cluster) ?? []) yield* extraClusterPieces(extra)
@@ -102,7 +102,7 @@ class SegmentLayout {
     this.#length = at
   }
 
-  #lengthOf(part: Part): number {
+  #lengthOf(part: TopLevelElement): number {
     if (part.kind === 'element') {
       return part.element ? this.#rewrite.lengthOf(part.element) : part.end - part.start
     }

@@ -9,7 +9,7 @@ import { type Element, ElementCount, headIn, parseElements, uintIn } from './ele
 import { readTracks, type TrackEntry } from './track-entry.js'
 
 /** A child of the segment. Offsets in the file. */
-export type Part =
+export type TopLevelElement =
   | { readonly kind: 'cluster'; readonly start: number; readonly end: number; readonly cluster: number }
   | {
       readonly kind: 'element'
@@ -27,7 +27,7 @@ export interface MatroskaFile {
   readonly tickNs: number
   readonly segment: { readonly start: number; readonly head: Head; readonly dataStart: number; readonly end: number }
   /** Everything in the segment, in file order. */
-  readonly parts: readonly Part[]
+  readonly parts: readonly TopLevelElement[]
   readonly clusters: readonly Cluster[]
   readonly tracks: readonly TrackEntry[]
   /** By track number; of the audio tracks. */
@@ -54,7 +54,7 @@ class SegmentReader {
   readonly #file: FileHandle
   readonly #window: FileWindow
   readonly #clusters: ClusterReader
-  readonly #parts: Part[] = []
+  readonly #parts: TopLevelElement[] = []
   readonly #count = new ElementCount()
   #tracks: readonly TrackEntry[] | null = null
 
