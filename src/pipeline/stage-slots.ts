@@ -9,7 +9,7 @@ export type StageLimits = NonNullable<Settings['stages']>
 const LOCAL = availableParallelism() + 2
 
 /** Slots for one kind of stage, granted in order. A holder that asked for a second one would deadlock. */
-export class Slots {
+export class StageQueue {
   readonly #queue: PQueue
 
   constructor(count: number) {
@@ -38,14 +38,14 @@ export class Slots {
 
 /** The slots of a process: many jobs may wait at the service while a few are cut, sent or muxed. */
 export interface StageSlots {
-  readonly local: Slots
-  readonly transfers: Slots
+  readonly local: StageQueue
+  readonly transfers: StageQueue
   /** Held from before the upload until the download is complete. The holder may wait for one of `transfers`. */
-  readonly remote: Slots
+  readonly remote: StageQueue
 }
 
 /** Opens the slots of a process. The defaults keep machine, network and service busy. */
 export function openStageSlots(limits: StageLimits = {}): StageSlots {
   const { local = LOCAL, transfers = STAGE_DEFAULTS.transfers, remote = STAGE_DEFAULTS.remote } = limits
-  return { local: new Slots(local), transfers: new Slots(transfers), remote: new Slots(remote) }
+  return { local: new StageQueue(local), transfers: new StageQueue(transfers), remote: new StageQueue(remote) }
 }

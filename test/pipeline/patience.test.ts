@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { JobFailedError } from '../../src/core/errors.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
-import { Slots } from '../../src/pipeline/stage-slots.js'
+import { StageQueue } from '../../src/pipeline/stage-slots.js'
 import { decodedPcm, fixture, jobBench } from '../helpers/job-bench.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 
@@ -104,7 +104,7 @@ describe('local work', () => {
       await new Promise((resolve) => setImmediate(resolve))
       now--
     }
-    const slots = new Slots(3)
+    const slots = new StageQueue(3)
     await Promise.all(Array.from({ length: 100 }, () => slots.run(work)))
     expect(most).toBe(3)
   })
@@ -112,7 +112,7 @@ describe('local work', () => {
   it('that was interrupted is over before anybody hears of it', async () => {
     const giveUp = new AbortController()
     let isOver = false
-    const work = new Slots(1).run(async () => {
+    const work = new StageQueue(1).run(async () => {
       giveUp.abort(new JobFailedError('ERR_TEST', 'given up'))
       await new Promise((resolve) => setTimeout(resolve, 20))
       isOver = true

@@ -1,7 +1,7 @@
 import { ID, nameOfId } from '../../probe/matroska/ids.js'
 import { type Census, type CensusEntry, kept, rewritten, type StructureFate } from '../census.js'
 import { CODING } from './lay-out/new-entry.js'
-import { type Slots, slotsOf } from './lay-out/slots.js'
+import { type BlockSlots, slotsOf } from './lay-out/slots.js'
 import { staleTags } from './lay-out/statistics.js'
 import { type Cluster, clusterChildName } from './read/cluster.js'
 import type { Element } from './read/element.js'
@@ -23,7 +23,7 @@ export function censusOfMatroska(file: MatroskaFile, voices: readonly Voice[]): 
 
 class ElementCensus {
   readonly #file: MatroskaFile
-  readonly #slots: readonly Slots[]
+  readonly #slots: readonly BlockSlots[]
   readonly #facts: ReadonlyMap<Element, Fact>
   readonly #entries: CensusEntry[] = []
 

@@ -7,7 +7,7 @@ import type { MatroskaDonor } from '../read/donor.js'
 import { makeElement, makeHead, makeVint } from '../read/make-ebml.js'
 import type { MatroskaFile } from '../read/matroska-file.js'
 import type { Voice } from '../voice.js'
-import { type Slots, slotsOf } from './slots.js'
+import { type BlockSlots, slotsOf } from './slots.js'
 
 /** Latest time of a block in its cluster, in ticks: a signed integer of 16 bits. */
 export const MAX_BLOCK_TICK = 0x7fff
@@ -20,7 +20,7 @@ export interface NewMatroskaTrack {
   readonly donor: MatroskaDonor
   /** Lead-in that its entry states; 0 if none. */
   readonly codecDelayNs: number
-  readonly slots: Slots
+  readonly slots: BlockSlots
   readonly count: number
   /** Time of a block, in ticks of the segment. */
   readonly tickOf: (packet: number) => number
@@ -69,7 +69,7 @@ export function newMatroskaTrack(
 }
 
 /** Assigns packets to slots by time, so that they stay beside the same pictures. Early packets go to the first slot. */
-function deal({ count, tick }: Slots, packets: number, firstFrom: (tick: number) => number): Uint32Array {
+function deal({ count, tick }: BlockSlots, packets: number, firstFrom: (tick: number) => number): Uint32Array {
   const firsts = new Uint32Array(count + 1)
   firsts[count] = packets
   let earliest = Number.POSITIVE_INFINITY

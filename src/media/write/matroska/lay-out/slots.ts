@@ -3,7 +3,7 @@ import type { BlockList } from '../read/block-list.js'
 import type { MatroskaFile } from '../read/matroska-file.js'
 
 /** Places of a track's packets in a file, in file order: its old blocks, and clusters inside a gap of it. */
-export interface Slots {
+export interface BlockSlots {
   readonly count: number
   /** Old bytes that the new packets of the slot replace; none inside a gap. */
   readonly start: (slot: number) => number
@@ -20,7 +20,7 @@ export interface Slots {
 const LEAST_GAP_SEC = 1
 
 /** Finds the places for the packets of a track. */
-export function slotsOf({ clusters, tickNs }: MatroskaFile, blocks: BlockList): Slots {
+export function slotsOf({ clusters, tickNs }: MatroskaFile, blocks: BlockList): BlockSlots {
   const gaps = gapClusters(clusters, blocks, (LEAST_GAP_SEC * 1e9) / tickNs)
   const order = slotOrder(blocks, gaps)
   const gapAt = (slot: number) => {
