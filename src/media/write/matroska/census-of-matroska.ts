@@ -6,7 +6,7 @@ import { staleTags } from './lay-out/statistics.js'
 import { type Cluster, clusterChildName } from './read/cluster.js'
 import type { Element } from './read/element.js'
 import type { MatroskaFile, TopLevelElement } from './read/matroska-file.js'
-import type { Voice } from './voice.js'
+import type { VoiceTrack } from './voice-track.js'
 
 /** Fate of an element in a list of tracks or tags. */
 interface Fact {
@@ -17,7 +17,7 @@ interface Fact {
 }
 
 /** Lists the fate of every structure of a file. */
-export function censusOfMatroska(file: MatroskaFile, voices: readonly Voice[]): Census {
+export function censusOfMatroska(file: MatroskaFile, voices: readonly VoiceTrack[]): Census {
   return new ElementCensus(file, voices).entries()
 }
 
@@ -27,7 +27,7 @@ class ElementCensus {
   readonly #facts: ReadonlyMap<Element, Fact>
   readonly #entries: CensusEntry[] = []
 
-  constructor(file: MatroskaFile, voices: readonly Voice[]) {
+  constructor(file: MatroskaFile, voices: readonly VoiceTrack[]) {
     this.#file = file
     this.#slots = voices.map(({ blocks }) => slotsOf(file, blocks))
     this.#facts = new Map<Element, Fact>([

@@ -5,7 +5,7 @@ import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
 import { spliceableMatroska } from './spliceable-matroska.js'
 import { unfitMatroska } from './survey.js'
-import { voicesOf } from './voice.js'
+import { voicesOf } from './voice-track.js'
 
 /** Writes new audio into Matroska and WebM files, live recordings included. */
 export const matroska: Writer<MatroskaFile, MatroskaDonor> = {

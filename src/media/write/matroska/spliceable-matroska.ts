@@ -8,7 +8,7 @@ import { childOf, childrenOf, uintIn } from './read/element.js'
 import { elementsIn, type MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
 import { isLaced, unlace, xiphPackets } from './read/unlace.js'
-import type { Voice } from './voice.js'
+import type { VoiceTrack } from './voice-track.js'
 
 /** Codecs whose packets themselves state how long they last. */
 const STATES_LENGTH: ReadonlySet<string> = new Set(['A_OPUS', 'A_VORBIS'])
@@ -19,7 +19,7 @@ const MOST_AHEAD_SEC = 1
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
 export async function spliceableMatroska(
   file: MatroskaFile,
-  { track, blocks: stored, shownTick, isLeadInSignalled }: Voice,
+  { track, blocks: stored, shownTick, isLeadInSignalled }: VoiceTrack,
   { path, startSec }: MediaInfo,
 ): Promise<SpliceableTrack<MatroskaDonor> | string> {
   const { tickNs } = file

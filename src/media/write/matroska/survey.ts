@@ -2,7 +2,7 @@ import { ID } from '../../probe/matroska/ids.js'
 import { childOf, childrenOf } from './read/element.js'
 import { elementsIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
 import { clockSpeed } from './read/track-entry.js'
-import type { Voice } from './voice.js'
+import type { VoiceTrack } from './voice-track.js'
 
 /** A clock may go back by less than this. Blocks of one track are in order but for rounding. */
 const MAX_BACK_SEC = 1
@@ -11,11 +11,11 @@ const MAX_BACK_SEC = 1
 const MOST_TICK_NS = 1_000_000
 
 /** Returns the reason why new packets cannot replace the old ones of some tracks; undefined if they can. */
-export function unfitMatroska(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
+export function unfitMatroska(file: MatroskaFile, voices: readonly VoiceTrack[]): string | undefined {
   return voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ?? unfitFile(file, voices)
 }
 
-function unfitTrack(file: MatroskaFile, { track, blocks }: Voice): string | undefined {
+function unfitTrack(file: MatroskaFile, { track, blocks }: VoiceTrack): string | undefined {
   if (track.isEncrypted) return 'the track is encrypted'
   if (track.number === 0) return 'the track has no number'
   if (file.tracks.filter(({ number }) => number === track.number).length > 1) return 'two tracks have the same number'
@@ -30,7 +30,7 @@ function unfitTrack(file: MatroskaFile, { track, blocks }: Voice): string | unde
   return undefined
 }
 
-function unfitFile(file: MatroskaFile, voices: readonly Voice[]): string | undefined {
+function unfitFile(file: MatroskaFile, voices: readonly VoiceTrack[]): string | undefined {
   if (file.tickNs > MOST_TICK_NS) return `its clock counts in steps of ${file.tickNs / 1e6} ms`
   if (hasChecksum(file)) return 'it has a checksum over the whole segment'
   const isSilent = (number: number) => voices.some(({ track }) => track.number === number)

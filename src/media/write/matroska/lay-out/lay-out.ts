@@ -3,7 +3,7 @@ import { type BytePiece, type BytePlan, inputPiece, joinRanges, newBytes } from 
 import type { MatroskaDonor } from '../read/donor.js'
 import { makeHead } from '../read/make-ebml.js'
 import type { MatroskaFile, TopLevelElement } from '../read/matroska-file.js'
-import type { Voice } from '../voice.js'
+import type { VoiceTrack } from '../voice-track.js'
 import { blockBytesOf, ClusterLayout } from './cluster-layout.js'
 import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
 import { rewriteEntry } from './new-entry.js'
@@ -15,7 +15,7 @@ import { replaceStaleTags, staleTags } from './statistics.js'
 /** Lays out a file in which donors supply the packets of some tracks. @param voices by donor */
 export function layOutMatroska(
   file: MatroskaFile,
-  voices: readonly Voice[],
+  voices: readonly VoiceTrack[],
   donors: readonly MatroskaDonor[],
 ): BytePlan {
   const tracks = voices.map((voice, place) => newMatroskaTrack(file, voice, place, donors[place] as MatroskaDonor))

@@ -6,7 +6,7 @@ import { KEYFRAME } from '../read/block-list.js'
 import type { MatroskaDonor } from '../read/donor.js'
 import { makeElement, makeHead, makeVint } from '../read/make-ebml.js'
 import type { MatroskaFile } from '../read/matroska-file.js'
-import type { Voice } from '../voice.js'
+import type { VoiceTrack } from '../voice-track.js'
 import { type BlockSlots, slotsOf } from './slots.js'
 
 /** Latest time of a block in its cluster, in ticks: a signed integer of 16 bits. */
@@ -14,7 +14,7 @@ export const MAX_BLOCK_TICK = 0x7fff
 
 /** New packets on the clock of the file. */
 export interface NewMatroskaTrack {
-  readonly voice: Voice
+  readonly voice: VoiceTrack
   /** Place among the donors. */
   readonly place: number
   readonly donor: MatroskaDonor
@@ -39,7 +39,7 @@ export interface NewMatroskaTrack {
 /** Puts the packets of a donor in the places of the old blocks. The first block keeps its time. */
 export function newMatroskaTrack(
   file: MatroskaFile,
-  voice: Voice,
+  voice: VoiceTrack,
   place: number,
   donor: MatroskaDonor,
 ): NewMatroskaTrack {
@@ -83,7 +83,7 @@ function deal({ count, tick }: BlockSlots, packets: number, firstFrom: (tick: nu
 
 function blockMaker(
   { mayUseSimpleBlocks }: MatroskaFile,
-  { track }: Voice,
+  { track }: VoiceTrack,
   { packets, donor }: Pick<MatroskaDonor, 'packets'> & { readonly donor: number },
   tickOf: (packet: number) => number,
 ) {

@@ -4,7 +4,7 @@ import { childOf, childrenOf, type Element, textIn, voidLike } from '../read/ele
 import { makeElement } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
 import { uidOf } from '../read/track-entry.js'
-import type { Voice } from '../voice.js'
+import type { VoiceTrack } from '../voice-track.js'
 import type { NewMatroskaTrack } from './new-matroska-track.js'
 import type { Rewrite } from './rewrite.js'
 
@@ -24,7 +24,7 @@ const COUNTED = /^(BPS|DURATION|NUMBER_OF_FRAMES|NUMBER_OF_BYTES)$/
 const SETTINGS = /^ENCODER_(SETTINGS|OPTIONS)$/
 
 /** Finds the tags of the replaced tracks that new packets make wrong. */
-export function staleTags(file: MatroskaFile, voices: readonly Voice[]): readonly StaleTag[] {
+export function staleTags(file: MatroskaFile, voices: readonly VoiceTrack[]): readonly StaleTag[] {
   const tags = elementsIn(file, ID.Tags).flatMap((element) => childrenOf(element, ID.Tag))
   return tags.flatMap((tag) => {
     const voice = voices.findIndex(({ track }) => describes(file, tag, track.uid))

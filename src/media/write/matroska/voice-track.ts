@@ -6,7 +6,7 @@ import type { MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
 
 /** A track of a file whose blocks are replaced. */
-export interface Voice {
+export interface VoiceTrack {
   readonly track: TrackEntry
   readonly blocks: BlockList
   /** Time of its first sample that is shown, in ticks of the segment. */
@@ -18,7 +18,7 @@ export interface Voice {
 }
 
 /** Tracks of a request in its order; undefined if one of them cannot be identified, or has no packets. */
-export function voicesOf(file: MatroskaFile, { media, tracks }: Wanted): readonly Voice[] | undefined {
+export function voicesOf(file: MatroskaFile, { media, tracks }: Wanted): readonly VoiceTrack[] | undefined {
   const audio = file.tracks.filter(({ isAudio }) => isAudio)
   // ffmpeg leaves out tracks that it cannot read. The others would then be counted wrongly.
   if (audio.length !== audioStreams(media).length) return undefined
@@ -31,11 +31,11 @@ export function voicesOf(file: MatroskaFile, { media, tracks }: Wanted): readonl
 }
 
 function voiceOf(
-  { track, blocks }: Pick<Voice, 'track' | 'blocks'>,
+  { track, blocks }: Pick<VoiceTrack, 'track' | 'blocks'>,
   { input, encoding }: WantedTrack,
   tickSec: number,
   fileStartSec: number,
-): Voice {
+): VoiceTrack {
   const delaySec = track.codecDelayNs / 1e9
   const shownSec = blocks.tick(0) * tickSec - delaySec + (preSkipSec(track) ?? delaySec)
   return {
