@@ -5,11 +5,11 @@ import type { MediaInfo } from '../../media-info.js'
 import { type NearReader, nearReader } from '../../probe/near-reader.js'
 import { type BytePiece, type BytePlan, lengthOf, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
-import { type Edit, inPlace, withEdits } from '../edits.js'
 import type { LevelField } from '../level/level-field.js'
 import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { chunkLevels, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
+import { inPlace, type Replacement, withReplacements } from '../replacements.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
@@ -185,7 +185,7 @@ async function framePlaces(
 function layOut(file: FlacFile, { media: { sizeBytes } }: Wanted, [donor]: readonly FlacDonor[]): BytePlan {
   if (!donor) throw new RangeError('FLAC has no donor.')
   const { marker, before, blocks, seekTable, comments, framesStart, behind, foreign } = file
-  const inside = blocks.flatMap(({ type, start, length }): readonly Edit[] => {
+  const inside = blocks.flatMap(({ type, start, length }): readonly Replacement[] => {
     if (type === STREAMINFO) return [inPlace(start + 4, [newBytes(donor.streamInfo)])]
     if (type === SEEKTABLE && seekTable) return [inPlace(start + 4, [newBytes(seekPoints(seekTable, donor.frames))])]
     if (type === COMMENTS && comments) {
@@ -205,7 +205,7 @@ function layOut(file: FlacFile, { media: { sizeBytes } }: Wanted, [donor]: reado
     ...inside,
     { start: framesStart, end: sizeBytes, pieces: [frames, ...behind.pieces] },
   ]
-  return withEdits(sizeBytes, () => [edits])
+  return withReplacements(sizeBytes, () => [edits])
 }
 
 /** Size and content of a block without stale comments. */

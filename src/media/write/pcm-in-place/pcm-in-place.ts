@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
 import { type BytePiece, CRC_32 } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
-import { type Edit, inPlace, withEdits } from '../edits.js'
+import { inPlace, type Replacement, withReplacements } from '../replacements.js'
 import type { ByteRange } from '../splice/old-packets.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
@@ -111,10 +111,10 @@ function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly
     ...staleChanges(parsed, donors),
     ...checksumChanges(parsed, tracks),
   ].sort((one, other) => one.start - other.start)
-  return withEdits(media.sizeBytes, () => [changes])
+  return withReplacements(media.sizeBytes, () => [changes])
 }
 
-function sampleChanges(runs: readonly ByteRange[], donor: number): readonly Edit[] {
+function sampleChanges(runs: readonly ByteRange[], donor: number): readonly Replacement[] {
   let taken = 0
   return runs.map(({ start, length }) => {
     const piece: BytePiece = { kind: 'donor', donor, start: taken, length }
@@ -124,7 +124,7 @@ function sampleChanges(runs: readonly ByteRange[], donor: number): readonly Edit
 }
 
 /** Checksums over samples of the replaced tracks. */
-function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): readonly Edit[] {
+function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): readonly Replacement[] {
   const runs = tracks.map(({ input }) => runsOf(parsed, input))
   return parsed.checksums.flatMap(({ start, covers }) => {
     const isChanged = runs.some((own) => holdsOneOf({ start, length: covers }, own))
@@ -132,7 +132,7 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
   })
 }
 
-function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Edit[] {
+function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Replacement[] {
   return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
 }
 

@@ -5,9 +5,9 @@ import { id3Length } from '../../probe/id3-length.js'
 import { BEXT_LOUDNESS_END, hasLoudness, LOUDNESS_AT } from '../../probe/wave-chunks.js'
 import { inputPiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
-import { type Edit, inPlace } from '../edits.js'
 import { type KeptTag, keepId3 } from '../frames/id3-frames.js'
 import type { LevelField } from '../level/level-field.js'
+import { inPlace, type Replacement } from '../replacements.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 import { loudnessFields, type PcmDonor } from './bext-loudness.js'
 import { keepXml } from './stale-xml.js'
@@ -91,7 +91,7 @@ function tagEntries(path: string, { chunk, tag: { entries } }: StaleTag): readon
 }
 
 /** The part of a chunk that is true of new samples again, from its first byte in the file; null if there is none. */
-export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Edit | null {
+export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Replacement | null {
   const { kind, chunk } = fact
   if (kind === 'tag') return inPlace(chunk.bodyStart, fact.tag.pieces)
   if (kind === 'loudness' && donor?.loudness) {
@@ -107,7 +107,7 @@ export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Edit
  *
  * @param emptyId its new id
  */
-export function staleChange(fact: StaleChunk, emptyId: string, donor: PcmDonor | undefined): Edit {
+export function staleChange(fact: StaleChunk, emptyId: string, donor: PcmDonor | undefined): Replacement {
   const { start, bodyStart, bodyLength } = fact.chunk
   const [id, content] = [Buffer.from(emptyId, 'latin1'), Buffer.alloc(bodyLength)]
   const pieces = [newBytes(id), inputPiece(start + 4, bodyStart), newBytes(content)]

@@ -4,8 +4,8 @@ import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { type BytePiece, pieceLength } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten, withGaps } from '../census.js'
-import { type Edit, withEdits } from '../edits.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
+import { type Replacement, withReplacements } from '../replacements.js'
 import { programStream } from '../structure/program-packets.js'
 import { clockFault } from '../ts/clock-fault.js'
 import { constantBytes, FRAME_HEAD_BYTES, FRAME_KINDS, type FrameKind } from '../ts/frame-kinds.js'
@@ -52,7 +52,7 @@ export const programSound: Writer<ProgramFile, ProgramDonor> = {
       if (typeof sound !== 'object' || !made) throw new RangeError(`Track ${donor} has no sound.`)
       return { sound, frames: newFrames(sound, track, made, donor) }
     })
-    return withEdits(sizeBytes, () => changed.map(({ sound, frames }) => soundEdits(sound, frames())))
+    return withReplacements(sizeBytes, () => changed.map(({ sound, frames }) => soundEdits(sound, frames())))
   },
 }
 
@@ -146,7 +146,7 @@ function censusOfProgram({ sizeBytes, firsts }: ProgramFile, changed: ReadonlySe
 }
 
 /** New bytes behind the head of each packet. Those before the first whole frame stay. */
-function* soundEdits({ units, frames }: ProgramSound, made: Iterable<BytePiece>): Generator<Edit> {
+function* soundEdits({ units, frames }: ProgramSound, made: Iterable<BytePiece>): Generator<Replacement> {
   const first = frames.startOf(0)
   const pieces = new PieceReader(made)
   for (let unit = 0; unit < units.count; unit++) {

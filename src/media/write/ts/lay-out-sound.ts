@@ -1,5 +1,5 @@
 import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
-import type { Edit } from '../edits.js'
+import type { Replacement } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { MOST_PAYLOAD_BYTES, packetHead, roomBeside } from './packet-bytes.js'
 import type { Sound } from './sound-packets.js'
@@ -29,7 +29,7 @@ export interface PacketPlaces {
 }
 
 /** The changes of a track in file order. */
-export function* soundEdits(sound: NewSound, places: PacketPlaces): Generator<Edit> {
+export function* soundEdits(sound: NewSound, places: PacketPlaces): Generator<Replacement> {
   yield* new SoundLayout(sound, places).edits()
 }
 
@@ -64,7 +64,7 @@ class SoundLayout {
     return this.#places.startOf(this.#new.sound.packets.numberOf(packet))
   }
 
-  *edits(): Generator<Edit> {
+  *edits(): Generator<Replacement> {
     const { units } = this.#new.sound
     for (let unit = 0; unit < units.count; unit++) {
       const share = this.#shareOf(unit)
@@ -77,7 +77,7 @@ class SoundLayout {
   }
 
   /** New bytes in the places of the old ones. */
-  *#sameUnit(unit: number, share: UnitShare): Generator<Edit> {
+  *#sameUnit(unit: number, share: UnitShare): Generator<Replacement> {
     const { units, packets } = this.#new.sound
     let lead = share.leadBytes
     let from = share.from
@@ -102,7 +102,7 @@ class SoundLayout {
   }
 
   /** Other bytes in as many packets as they need. Packets without use are filled up. */
-  *#otherUnit(unit: number, share: UnitShare): Generator<Edit> {
+  *#otherUnit(unit: number, share: UnitShare): Generator<Replacement> {
     const { sound } = this.#new
     const { units, packets, spares } = sound
     this.#queue.add(this.#content(unit, share))

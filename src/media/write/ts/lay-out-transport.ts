@@ -1,6 +1,6 @@
 import { JobFailedError } from '../../../core/errors.js'
 import type { BytePlan } from '../byte-plan.js'
-import { withEdits } from '../edits.js'
+import { withReplacements } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { type NewSound, soundEdits } from './lay-out-sound.js'
 import { fitsPadding } from './spare-packets.js'
@@ -22,7 +22,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]
     startOf: (number: number) => grid.first + number * grid.size,
     late: isElastic ? null : file.end,
   }
-  return withEdits(sizeBytes, () => sounds.map((sound) => soundEdits(sound, places)))
+  return withReplacements(sizeBytes, () => sounds.map((sound) => soundEdits(sound, places)))
 }
 
 /** False if packets that belong to their places would have to carry other numbers of bytes. @param isAlone no other track needs the padding */

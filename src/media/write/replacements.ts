@@ -1,19 +1,19 @@
 import { type BytePiece, type BytePlan, inputPiece, joinRanges, lengthOf } from './byte-plan.js'
 
 /** A range of the input that other bytes replace. */
-export interface Edit {
+export interface Replacement {
   readonly start: number
   readonly end: number
   readonly pieces: readonly BytePiece[]
 }
 
 /** New bytes in the place of as many old ones. */
-export function inPlace(start: number, pieces: readonly BytePiece[]): Edit {
+export function inPlace(start: number, pieces: readonly BytePiece[]): Replacement {
   return { start, end: start + lengthOf(pieces), pieces }
 }
 
 /** The input with changes that do not overlap. @param tracksOf each in file order; called for each reading of the plan */
-export function withEdits(sizeBytes: number, tracksOf: () => readonly Iterable<Edit>[]): BytePlan {
+export function withReplacements(sizeBytes: number, tracksOf: () => readonly Iterable<Replacement>[]): BytePlan {
   function* pieces(): Generator<BytePiece> {
     let at = 0
     for (const { start, end, pieces: made } of inFileOrder(tracksOf())) {
@@ -27,7 +27,7 @@ export function withEdits(sizeBytes: number, tracksOf: () => readonly Iterable<E
 }
 
 /** Merges the changes of several tracks. */
-function* inFileOrder(tracks: readonly Iterable<Edit>[]): Generator<Edit> {
+function* inFileOrder(tracks: readonly Iterable<Replacement>[]): Generator<Replacement> {
   const next = tracks.map((track) => {
     const edits = track[Symbol.iterator]()
     return { edits, edit: nextOf(edits) }
@@ -40,11 +40,11 @@ function* inFileOrder(tracks: readonly Iterable<Edit>[]): Generator<Edit> {
   }
 }
 
-function nextOf(edits: Iterator<Edit>): Edit | undefined {
+function nextOf(edits: Iterator<Replacement>): Replacement | undefined {
   const { value, done } = edits.next()
   return done ? undefined : value
 }
 
-function startOf(edit: Edit | undefined): number {
+function startOf(edit: Replacement | undefined): number {
   return edit?.start ?? Number.POSITIVE_INFINITY
 }
