@@ -13,7 +13,7 @@ import type { HeaderPart } from '../structure/avi-headers.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { AviFile, AviPart } from './avi-file.js'
 import { sizePiece, statedSize, withBody } from './avi-pieces.js'
-import { type AviDonor, MovieLayout, type NewBodies, type NewSound } from './movie-layout.js'
+import { type AviDonor, MovieLayout, type NewAviSound, type NewBodies } from './movie-layout.js'
 import { NewIndices } from './new-indices.js'
 import { startTimes, withNewSound } from './stream-header.js'
 
@@ -33,7 +33,7 @@ export function layOutAvi(avi: AviFile, changes: Changes, donors: readonly AviDo
 class AviLayout {
   readonly #avi: AviFile
   readonly #signatures: ReadonlySet<Chunk>
-  readonly #sounds: readonly NewSound[]
+  readonly #sounds: readonly NewAviSound[]
   readonly #indices: NewIndices
   readonly #movies: MovieLayout
 
@@ -126,7 +126,7 @@ class AviLayout {
   }
 }
 
-function newSound(avi: AviFile, number: number, donor: AviDonor | undefined): NewSound {
+function newSound(avi: AviFile, number: number, donor: AviDonor | undefined): NewAviSound {
   const [stream, chunks] = [avi.streams[number], avi.data.sound.get(number)]
   if (!stream || !chunks || !donor) throw new RangeError(`Stream ${number} has no donor.`)
   const { packets } = donor

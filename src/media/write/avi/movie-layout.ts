@@ -15,7 +15,7 @@ export interface AviDonor {
 }
 
 /** New sound in the place of the old. */
-export interface NewSound {
+export interface NewAviSound {
   readonly number: number
   readonly stream: AviStream
   readonly chunks: SoundChunks
@@ -28,7 +28,7 @@ export type NewBodies = ReadonlyMap<number, Buffer>
 
 /** The lists of media with new packets in place of the old ones. */
 export class MovieLayout {
-  readonly #sounds: readonly NewSound[]
+  readonly #sounds: readonly NewAviSound[]
   readonly #removed: RunsInFileOrder
   /** Lists (`rec `) and indices, in file order. */
   readonly #heads: readonly { readonly start: number; readonly end: number; readonly isList: boolean }[]
@@ -37,7 +37,7 @@ export class MovieLayout {
   readonly #headBytes: ReadonlyMap<number, number>
 
   /** @param indexGrowths bytes that indices need more, by the start of their chunk */
-  constructor({ data }: AviFile, sounds: readonly NewSound[], indexGrowths: ReadonlyMap<number, number>) {
+  constructor({ data }: AviFile, sounds: readonly NewAviSound[], indexGrowths: ReadonlyMap<number, number>) {
     this.#sounds = sounds
     this.#removed = new RunsInFileOrder(sounds.map(({ chunks }) => chunks))
     this.#indices = data.indices
@@ -60,7 +60,7 @@ export class MovieLayout {
     let bytes = 0
     for (let row = fromRow as number; row < (toRow as number); row++) {
       const { track, place } = this.#removed.at(row)
-      const { donor, deals } = this.#sounds[track] as NewSound
+      const { donor, deals } = this.#sounds[track] as NewAviSound
       const { from, to } = deals.at(place)
       for (let packet = from; packet < to; packet++) bytes += chunkBytes(donor.packets.bytes(packet))
       bytes -= this.#removed.end(row) - this.#removed.start(row)
@@ -103,7 +103,7 @@ export class MovieLayout {
 
   *#newChunks(row: number): Generator<BytePiece> {
     const { track, place } = this.#removed.at(row)
-    const { number, donor, deals } = this.#sounds[track] as NewSound
+    const { number, donor, deals } = this.#sounds[track] as NewAviSound
     const { from, to } = deals.at(place)
     for (let packet = from; packet < to; packet++) {
       const bytes = donor.packets.bytes(packet)

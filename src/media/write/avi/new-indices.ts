@@ -2,7 +2,7 @@ import type { PacketRange } from '../deal-packets.js'
 import type { AviFile, AviPart } from './avi-file.js'
 import { indexBase, indexBytes, newIndex, placesIn } from './avi-index.js'
 import { soundId } from './movie-data.js'
-import type { NewBodies, NewSound } from './movie-layout.js'
+import type { NewAviSound, NewBodies } from './movie-layout.js'
 import {
   type ChunkEntry,
   chunkEntries,
@@ -27,7 +27,7 @@ interface Places {
 /** The indices of an AVI, old and new form, with the places of new packets. */
 export class NewIndices {
   readonly #avi: AviFile
-  readonly #sounds: readonly NewSound[]
+  readonly #sounds: readonly NewAviSound[]
   readonly #places: ReadonlyMap<string, number>
   readonly #byStart: ReadonlyMap<number, OpenDmlIndex>
   /** New packets that an index of OpenDML lists, by its start. Absent for a stream that stays. */
@@ -35,7 +35,7 @@ export class NewIndices {
   /** Bytes that the indices of OpenDML need more, by their start. */
   readonly growths: ReadonlyMap<number, number>
 
-  constructor(avi: AviFile, sounds: readonly NewSound[]) {
+  constructor(avi: AviFile, sounds: readonly NewAviSound[]) {
     this.#avi = avi
     this.#sounds = sounds
     this.#places = new Map(sounds.map(({ number }, place) => [soundId(number), place]))
@@ -103,7 +103,7 @@ export class NewIndices {
     const base = mapped(index.base) ?? this.#startOfMedia(index, mapped)
     const [sound, range] = [this.#places.get(index.id), this.#packets.get(index.start)]
     if (sound === undefined || !range) return movedIndex(index, base, (offset) => mapped(offset) ?? 0)
-    const { donor } = this.#sounds[sound] as NewSound
+    const { donor } = this.#sounds[sound] as NewAviSound
     const packets = Array.from({ length: range.to - range.from }, (_, row): ChunkEntry => {
       const packet = range.from + row
       return { start: starts[sound]?.[packet] ?? 0, bytes: donor.packets.bytes(packet) }
@@ -141,14 +141,14 @@ export class NewIndices {
       if (kind !== 'chunks' || place === undefined) continue
       const from = next[place] as number
       next[place] = from + count
-      ranges.set(start, dealt(this.#sounds[place] as NewSound, { from, to: from + count }))
+      ranges.set(start, dealt(this.#sounds[place] as NewAviSound, { from, to: from + count }))
     }
     return ranges
   }
 }
 
 /** The new packets in some places of old ones. */
-function dealt({ deals }: NewSound, { from, to }: PacketRange): PacketRange {
+function dealt({ deals }: NewAviSound, { from, to }: PacketRange): PacketRange {
   const first = deals.at(from).from
   return { from: first, to: from === to ? first : deals.at(to - 1).to }
 }

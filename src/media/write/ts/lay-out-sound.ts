@@ -2,16 +2,16 @@ import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
 import type { Replacement } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { MOST_PAYLOAD_BYTES, packetHead, roomBeside } from './packet-bytes.js'
-import type { Sound } from './sound-packets.js'
+import type { TransportSound } from './sound-packets.js'
 import { ownRoom, roomOf } from './spare-packets.js'
 import { UNCOUNTED_BYTES } from './transport-packet.js'
 import { UnitQueue } from './unit-queue.js'
 import { type MadeFrames, type UnitShare, unitShares } from './unit-shares.js'
 
 /** A track with new frames. */
-export interface NewSound {
+export interface NewTransportSound {
   readonly pid: number
-  readonly sound: Sound
+  readonly sound: TransportSound
   readonly made: MadeFrames
   /** Place among the side files. */
   readonly donor: number
@@ -29,7 +29,7 @@ export interface PacketPlaces {
 }
 
 /** The changes of a track in file order. */
-export function* soundEdits(sound: NewSound, places: PacketPlaces): Generator<Replacement> {
+export function* soundEdits(sound: NewTransportSound, places: PacketPlaces): Generator<Replacement> {
   yield* new SoundLayout(sound, places).edits()
 }
 
@@ -44,14 +44,14 @@ interface OldPacket {
 const FURTHER: OldPacket = { hasPriority: false, keptBytes: 0, kept: newBytes(Buffer.alloc(0)) }
 
 class SoundLayout {
-  readonly #new: NewSound
+  readonly #new: NewTransportSound
   readonly #shareOf: (unit: number) => UnitShare
   readonly #places: PacketPlaces
   readonly #queue = new UnitQueue()
   /** Counter of the last packet with a payload in the output. */
   #counter: number
 
-  constructor(sound: NewSound, places: PacketPlaces) {
+  constructor(sound: NewTransportSound, places: PacketPlaces) {
     const { packets } = sound.sound
     this.#new = sound
     this.#shareOf = unitShares(sound.sound, sound.made)

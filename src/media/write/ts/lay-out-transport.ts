@@ -2,7 +2,7 @@ import { JobFailedError } from '../../../core/errors.js'
 import type { BytePlan } from '../byte-plan.js'
 import { withReplacements } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
-import { type NewSound, soundEdits } from './lay-out-sound.js'
+import { type NewTransportSound, soundEdits } from './lay-out-sound.js'
 import { fitsPadding } from './spare-packets.js'
 import type { TransportFile } from './transport-file.js'
 import { haveSameSizes, unitShares } from './unit-shares.js'
@@ -12,7 +12,7 @@ import { haveSameSizes, unitShares } from './unit-shares.js'
  *
  * @throws {JobFailedError} ERR_ENCODER_OUTPUT
  */
-export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]): BytePlan {
+export function layOutTransport(file: TransportFile, sounds: readonly NewTransportSound[]): BytePlan {
   const { sizeBytes, grid, isElastic } = file
   const isAlone = sounds.length === 1
   if (sounds.some((sound) => !fits(file, sound, isAlone))) {
@@ -26,7 +26,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewSound[]
 }
 
 /** False if packets that belong to their places would have to carry other numbers of bytes. @param isAlone no other track needs the padding */
-function fits({ isElastic, grid }: TransportFile, { sound, made }: NewSound, isAlone: boolean): boolean {
+function fits({ isElastic, grid }: TransportFile, { sound, made }: NewTransportSound, isAlone: boolean): boolean {
   if (haveSameSizes(sound, made)) return true
   if (sound.isRigid || grid.size !== PLAIN_BYTES) return false
   const shareOf = unitShares(sound, made)

@@ -45,7 +45,7 @@ export interface TimedFrames {
 }
 
 /** A sound in a transport stream. */
-export interface Sound extends TimedFrames {
+export interface TransportSound extends TimedFrames {
   readonly packets: SoundPackets
   readonly units: SoundUnits
   readonly spares: SparePackets
@@ -106,7 +106,7 @@ export class SoundReader {
   }
 
   /** @throws MalformedFile */
-  finish(): Sound {
+  finish(): TransportSound {
     const { packets, starts, heads, ticks } = this.#units
     const [numbers, packetHeads, soundBytes] = [this.#numbers, this.#heads, this.#soundBytes]
     if (packets.count === 0) throw new MalformedFile('the track has no packets')

@@ -1,13 +1,13 @@
 import { roomBeside } from './packet-bytes.js'
-import type { Sound } from './sound-packets.js'
+import type { TransportSound } from './sound-packets.js'
 
 /** Bytes for which a packet of a sound has room. */
-export function roomOf({ packets }: Sound, packet: number): number {
+export function roomOf({ packets }: TransportSound, packet: number): number {
   return roomBeside(packets.keptBytes(packet))
 }
 
 /** Bytes for which the own packets of a unit have room. */
-export function ownRoom(sound: Sound, unit: number): number {
+export function ownRoom(sound: TransportSound, unit: number): number {
   const { packetOf } = sound.units
   let room = 0
   for (let packet = packetOf(unit); packet < packetOf(unit + 1); packet++) room += roomOf(sound, packet)
@@ -18,7 +18,7 @@ export function ownRoom(sound: Sound, unit: number): number {
 const MOST_LATE_BYTES = 16_384
 
 /** True if units with so many bytes, heads included, find room in their own packets and in padding, soon enough. */
-export function fitsPadding(sound: Sound, bytesOf: (unit: number) => number): boolean {
+export function fitsPadding(sound: TransportSound, bytesOf: (unit: number) => number): boolean {
   const { firstOf } = sound.spares
   const room = roomBeside(0)
   let late = 0

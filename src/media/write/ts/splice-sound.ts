@@ -6,7 +6,7 @@ import type { ByteRange, SpliceableTrack } from '../splice/old-packets.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { Wanted, WantedTrack } from '../writer.js'
 import { FRAME_KINDS, isWithoutSum } from './frame-kinds.js'
-import type { Sound } from './sound-packets.js'
+import type { TransportSound } from './sound-packets.js'
 import type { TransportFile } from './transport-file.js'
 import type { MadeFrames } from './unit-shares.js'
 
@@ -16,7 +16,7 @@ const JOINED: ReadonlySet<string> = new Set(['aac', 'ac3', 'eac3'])
 /** Lists the frames of a track, so that some of them can be replaced; or the reason why they cannot. */
 export function spliceableSound(
   { grid }: TransportFile,
-  sound: Sound,
+  sound: TransportSound,
   { media }: Wanted,
   { input }: WantedTrack,
 ): SpliceableTrack<MadeFrames> | string {
@@ -49,7 +49,7 @@ export function spliceableSound(
 
 /** The places in the file of some bytes of a sound. */
 function rangesIn(
-  { units, packets }: Sound,
+  { units, packets }: TransportSound,
   grid: TransportFile['grid'],
   from: number,
   to: number,

@@ -5,7 +5,7 @@ import { MalformedFile, malformedReason } from '../../probe/malformed-file.js'
 import { CORRECTED_BYTES, type PacketGrid, PLAIN_BYTES, packetGrid, SYNC } from '../structure/transport-pids.js'
 import { ClockRate } from './clock-rate.js'
 import { type ProgramTable, ProgramTables } from './program-tables.js'
-import { type Sound, type SoundKind, SoundReader } from './sound-packets.js'
+import { type SoundKind, SoundReader, type TransportSound } from './sound-packets.js'
 
 /** A parsed transport stream. */
 export interface TransportFile {
@@ -20,7 +20,7 @@ export interface TransportFile {
   /** False if the times of packets follow from their places, so that none can be added. */
   readonly isElastic: boolean
   /** The sounds by PID, or the reason why voxmux cannot rewrite one. */
-  readonly sounds: ReadonlyMap<number, Sound | string>
+  readonly sounds: ReadonlyMap<number, TransportSound | string>
 }
 
 export interface FirstPacket {
@@ -135,8 +135,8 @@ class PacketReader {
     }
   }
 
-  sounds(): ReadonlyMap<number, Sound | string> {
-    const sounds = new Map<number, Sound | string>()
+  sounds(): ReadonlyMap<number, TransportSound | string> {
+    const sounds = new Map<number, TransportSound | string>()
     for (const [pid, reader] of this.#readers.entries()) {
       if (!reader) continue
       const sound = this.#unlessFaulty(pid, () => reader.finish())

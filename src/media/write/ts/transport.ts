@@ -4,7 +4,7 @@ import { censusOfTransport } from './census-of-transport.js'
 import { FRAME_KINDS } from './frame-kinds.js'
 import { layOutTransport } from './lay-out-transport.js'
 import { readDonorFrames } from './read-donor-frames.js'
-import type { Sound, SoundKind } from './sound-packets.js'
+import type { SoundKind, TransportSound } from './sound-packets.js'
 import { spliceableSound } from './splice-sound.js'
 import { readTransport, type TransportFile } from './transport-file.js'
 import { unfitSound } from './unfit-sound.js'
@@ -41,7 +41,7 @@ export const transportSound: Writer<TransportFile, MadeFrames> = {
 }
 
 /** The packets of a track that the survey took. */
-function soundOf({ sounds }: TransportFile, track: WantedTrack): Sound {
+function soundOf({ sounds }: TransportFile, track: WantedTrack): TransportSound {
   const sound = sounds.get(pidOf(track))
   if (typeof sound !== 'object') throw new RangeError(`PID ${pidOf(track)} has no sound.`)
   return sound

@@ -3,7 +3,7 @@ import { CORRECTED_BYTES, PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
 import { clockFault } from './clock-fault.js'
 import { constantBytes, FRAME_KINDS } from './frame-kinds.js'
-import type { Sound } from './sound-packets.js'
+import type { TransportSound } from './sound-packets.js'
 import { fitsPadding } from './spare-packets.js'
 import { untrueFact } from './stated-facts.js'
 import type { TransportFile } from './transport-file.js'
@@ -19,7 +19,7 @@ const MOST_UNIT_BYTES = 65_000
  */
 export function unfitSound(
   file: TransportFile,
-  sound: Sound,
+  sound: TransportSound,
   track: WantedTrack,
   { media, isAlone }: { readonly media: MediaInfo; readonly isAlone: boolean },
 ): string | undefined {
@@ -62,7 +62,7 @@ function untrueTables(
 }
 
 /** The reason why frames of another size do not fit; undefined if they do. */
-function rigidReason({ isElastic, grid }: TransportFile, sound: Sound, frameBytes: number, isAlone: boolean) {
+function rigidReason({ isElastic, grid }: TransportFile, sound: TransportSound, frameBytes: number, isAlone: boolean) {
   const { isRigid, units, frames } = sound
   const why = 'and new frames may have other sizes'
   if (grid.size === CORRECTED_BYTES) return `other bytes follow each of its packets, ${why}`

@@ -1,5 +1,5 @@
 import { firstAtLeast } from '../first-at-least.js'
-import type { Sound, TimedFrames } from './sound-packets.js'
+import type { TimedFrames, TransportSound } from './sound-packets.js'
 
 /** Frames of a side file that hold nothing else. */
 export interface MadeFrames {
@@ -27,7 +27,7 @@ export function firstFrameOf({ units, frames }: TimedFrames, unit: number): numb
  * a frame lies in two units. Else each gets the frames that began in it; one in which none began gets a part of the frame
  * before it.
  */
-export function unitShares(sound: Sound, made: MadeFrames): (unit: number) => UnitShare {
+export function unitShares(sound: TransportSound, made: MadeFrames): (unit: number) => UnitShare {
   const { units, frames } = sound
   const first = frames.startOf(0)
   if (haveSameSizes(sound, made)) {
@@ -43,7 +43,7 @@ export function unitShares(sound: Sound, made: MadeFrames): (unit: number) => Un
 }
 
 /** First new byte of a unit; for the number of units, the one behind the last. */
-function shareStart(sound: Sound, made: MadeFrames, unit: number): number {
+function shareStart(sound: TransportSound, made: MadeFrames, unit: number): number {
   const { count } = sound.units
   const frameOf = (each: number) => firstFrameOf(sound, each)
   const frame = frameOf(unit)
