@@ -11,7 +11,7 @@ import { makeElement, makeUint, makeVint } from '../matroska/read/make-ebml.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import type { SamplesOf } from './coding.js'
-import type { Sound } from './measure-joint.js'
+import type { InterleavedSamples } from './measure-joint.js'
 
 /** The beginning of a Matroska file, up to its first packet, with one track. */
 export interface TrackHead {
@@ -76,7 +76,7 @@ export async function decodeRuns(
   runs: readonly (readonly Buffer[])[],
   { head, samplesOf, channels }: PacketCoding,
   signal: AbortSignal | undefined,
-): Promise<readonly Sound[] | null> {
+): Promise<readonly InterleavedSamples[] | null> {
   const packets = runs.flat()
   // ffmpeg fails on a file without any.
   if (packets.length === 0) return runs.map(() => new Float32Array())

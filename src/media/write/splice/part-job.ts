@@ -4,7 +4,7 @@ import { readSamples } from '../../pcm/pcm-samples.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { donorCommand } from '../encode-donor.js'
 import type { Coding, NewCoding, SamplesOf } from './coding.js'
-import type { Sound } from './measure-joint.js'
+import type { InterleavedSamples } from './measure-joint.js'
 import { readPacket } from './old-packets.js'
 import type { TrackHead } from './packet-sound.js'
 import { PART_FORMAT } from './side-packets.js'
@@ -59,7 +59,11 @@ export async function oldPackets({ track }: SpliceJob, file: FileHandle, from: n
 }
 
 /** Samples of the clock as they should be, interleaved. */
-export async function wantedSound({ job, part }: PartJob, fromSample: number, sampleCount: number): Promise<Sound> {
+export async function wantedSound(
+  { job, part }: PartJob,
+  fromSample: number,
+  sampleCount: number,
+): Promise<InterleavedSamples> {
   const { format } = job.voice
   const chunks: Buffer[] = []
   for await (const chunk of windowSound(part.window, format, fromSample, sampleCount).chunks()) chunks.push(chunk)
