@@ -14,7 +14,7 @@ export function statedSize(stated: number, growth: number): number {
 }
 
 /** The head of a packet's chunk. */
-export function packetHead(id: string, bytes: number): Buffer {
+export function chunkHead(id: string, bytes: number): Buffer {
   return Buffer.concat([Buffer.from(id, 'latin1'), uint32LE(bytes)])
 }
 

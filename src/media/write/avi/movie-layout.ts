@@ -4,7 +4,7 @@ import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { AviFile } from './avi-file.js'
-import { packetHead, sizePiece, withBody } from './avi-pieces.js'
+import { chunkHead, sizePiece, withBody } from './avi-pieces.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import type { AviStream } from './stream-header.js'
 
@@ -107,7 +107,7 @@ export class MovieLayout {
     const { from, to } = deals.at(place)
     for (let packet = from; packet < to; packet++) {
       const bytes = donor.packets.bytes(packet)
-      yield { kind: 'bytes', bytes: packetHead(soundId(number), bytes) }
+      yield { kind: 'bytes', bytes: chunkHead(soundId(number), bytes) }
       yield { kind: 'donor', donor: track, start: donor.packets.start(packet) + 8, length: bytes }
       yield { kind: 'bytes', bytes: Buffer.alloc(bytes % 2) }
     }

@@ -1,7 +1,7 @@
 import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
 import type { Replacement } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
-import { MOST_PAYLOAD_BYTES, packetHead, roomBeside } from './packet-bytes.js'
+import { MOST_PAYLOAD_BYTES, roomBeside, transportHead } from './packet-bytes.js'
 import type { TransportSound } from './sound-packets.js'
 import { ownRoom, roomOf } from './spare-packets.js'
 import { UNCOUNTED_BYTES } from './transport-packet.js'
@@ -21,7 +21,7 @@ const COUNTERS = 16
 const [COUNTER_AT, LENGTH_AT, LENGTH_BYTES] = [3, 4, 2]
 
 /** Offsets in the file. */
-export interface PacketPlaces {
+export interface PacketOffsets {
   /** Sync byte of a packet, by its place among all. */
   readonly startOf: (number: number) => number
   /** Place of packets that find no padding; null if they follow the last packet of their unit. */
@@ -29,7 +29,7 @@ export interface PacketPlaces {
 }
 
 /** The changes of a track in file order. */
-export function* soundEdits(sound: NewTransportSound, places: PacketPlaces): Generator<Replacement> {
+export function* soundEdits(sound: NewTransportSound, places: PacketOffsets): Generator<Replacement> {
   yield* new SoundLayout(sound, places).edits()
 }
 
@@ -46,12 +46,12 @@ const FURTHER: OldPacket = { hasPriority: false, keptBytes: 0, kept: newBytes(Bu
 class SoundLayout {
   readonly #new: NewTransportSound
   readonly #shareOf: (unit: number) => UnitShare
-  readonly #places: PacketPlaces
+  readonly #places: PacketOffsets
   readonly #queue = new UnitQueue()
   /** Counter of the last packet with a payload in the output. */
   #counter: number
 
-  constructor(sound: NewTransportSound, places: PacketPlaces) {
+  constructor(sound: NewTransportSound, places: PacketOffsets) {
     const { packets } = sound.sound
     this.#new = sound
     this.#shareOf = unitShares(sound.sound, sound.made)
@@ -136,7 +136,7 @@ class SoundLayout {
     const { pieces, bytes, startsUnit } = this.#queue.take(roomBeside(keptBytes))
     const counter = this.#nextCounter(bytes > 0)
     const { pid } = this.#new
-    const { head, stuffing } = packetHead({ pid, startsUnit, hasPriority, counter, keptBytes, payloadBytes: bytes })
+    const { head, stuffing } = transportHead({ pid, startsUnit, hasPriority, counter, keptBytes, payloadBytes: bytes })
     return [newBytes(head), kept, newBytes(stuffing), ...pieces]
   }
 

@@ -8,7 +8,7 @@ const [HAS_FIELD, HAS_PAYLOAD] = [0x20, 0x10]
 const STUFFING = 0xff
 
 /** A packet that is written. */
-export interface NewPacket {
+export interface NewTransportPacket {
   readonly pid: number
   readonly startsUnit: boolean
   readonly hasPriority: boolean
@@ -24,7 +24,7 @@ export function roomBeside(keptBytes: number): number {
 }
 
 /** The bytes of a packet before what stays of its adaptation field, and those from there to the payload: stuffing. */
-export function packetHead(packet: NewPacket): { readonly head: Buffer; readonly stuffing: Buffer } {
+export function transportHead(packet: NewTransportPacket): { readonly head: Buffer; readonly stuffing: Buffer } {
   const { pid, startsUnit, hasPriority, counter, keptBytes, payloadBytes } = packet
   const fieldBytes = MOST_PAYLOAD_BYTES - payloadBytes
   const control = (fieldBytes > 0 ? HAS_FIELD : 0) | (payloadBytes > 0 ? HAS_PAYLOAD : 0)
