@@ -9,7 +9,7 @@ import { allowedHosts, refusalOf } from './request-guard.js'
 import { sendError, sendText, setSecurityHeaders } from './respond.js'
 
 /** A request that passed the guard, and its response. */
-export interface Exchange {
+export interface PageExchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly query: URLSearchParams
@@ -23,7 +23,7 @@ export interface Route<Parts> {
   readonly pattern: RegExp
   /** True if the route reads the body of its requests; otherwise the body is discarded. */
   readonly readsBody?: boolean
-  readonly answer: (exchange: Exchange & Parts) => void | Promise<void>
+  readonly answer: (exchange: PageExchange & Parts) => void | Promise<void>
 }
 
 export interface PageServerOptions<Parts> {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { makeFolder } from '../core/make-folder.js'
 import { audioStreams, probe, soundPeaks } from '../media/index.js'
-import type { Exchange, Route } from '../pages/page-server.js'
+import type { PageExchange, Route } from '../pages/page-server.js'
 import { readJsonBody } from '../pages/read-json-body.js'
 import { sendError, sendJson } from '../pages/respond.js'
 import { sendFile } from '../pages/send-file.js'
@@ -35,7 +35,7 @@ export interface UiParts {
   readonly start: object
 }
 
-type UiExchange = UiParts & Exchange
+type UiExchange = UiParts & PageExchange
 
 const JOB = '/api/jobs/(?<id>[0-9A-Za-z_-]{1,64})'
 const MOST_PEAKS = 1000

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../src/pages/page-server.js'
+import type { PageExchange } from '../../../src/pages/page-server.js'
 import type { ComparisonStore } from '../../../src/pipeline/report/comparison-store.js'
 import type { LiveFeed } from './live-feed.js'
 import type { OperatorView } from './operator-view.js'
@@ -15,4 +15,4 @@ export interface DashboardParts {
 }
 
 /** A request that passed the guard, and its response. */
-export type DashboardExchange = DashboardParts & Exchange
+export type DashboardExchange = DashboardParts & PageExchange

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { LIMITS, secretPositionSchema, webhookMethodSchema } from '../../contract/index.js'
 import { UsageError } from '../../core/errors.js'
 import { DAY_MS } from '../../core/time.js'
-import type { Exchange, Route } from '../../pages/page-server.js'
+import type { PageExchange, Route } from '../../pages/page-server.js'
 import { readJsonBody } from '../../pages/read-json-body.js'
 import { sendJson } from '../../pages/respond.js'
 import type { NewApiKey, Portal } from '../../service/index.js'
@@ -11,7 +11,7 @@ import { shownKey } from '../commands/portal-keys.js'
 import { shownTarget, USAGE_DAYS } from '../commands/portal-show.js'
 import { guardWarning } from '../commands/portal-webhook.js'
 
-type PortalExchange = Exchange & { readonly portal: Portal }
+type PortalExchange = PageExchange & { readonly portal: Portal }
 
 const MOST_DELIVERIES = 100
 const KEY = '/api/keys/(?<id>[0-9a-f-]{36})'

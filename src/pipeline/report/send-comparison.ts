@@ -1,5 +1,5 @@
 import { VoxmuxError } from '../../core/errors.js'
-import type { Exchange } from '../../pages/page-server.js'
+import type { PageExchange } from '../../pages/page-server.js'
 import { sendError, sendJson } from '../../pages/respond.js'
 import { sendFile } from '../../pages/send-file.js'
 import { readReceipt } from '../output/receipt.js'
@@ -7,7 +7,7 @@ import type { Comparison } from './comparison.js'
 import { addressed, fileOf } from './comparison-files.js'
 import type { ComparedJob, ComparisonStore } from './comparison-store.js'
 
-type ComparisonExchange = Exchange & { readonly comparisons: ComparisonStore }
+type ComparisonExchange = PageExchange & { readonly comparisons: ComparisonStore }
 
 /** A job whose page asks for a comparison. */
 interface AskedJob extends Pick<ComparedJob, 'id' | 'sources'> {
