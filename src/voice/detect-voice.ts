@@ -1,6 +1,6 @@
 import { throwIfAborted } from '../core/abort.js'
 import { cutBlocks, SAMPLE_RATE } from './block-plan.js'
-import type { VoiceInput } from './regenerate.js'
+import type { VoiceSound } from './regenerate.js'
 import type { VoicePool } from './voice-pool.js'
 import { type VoiceAmount, VoiceTally } from './voice-tally.js'
 
@@ -18,7 +18,7 @@ const BLOCK_SAMPLES = 10 * SAMPLE_RATE
  * How much voice there is in a sound. A detector can be wrong: music with singing counts as voice, a whisper may not.
  * Null if the pool's engine has no detector. Errors as {@link VoicePool.detect}.
  */
-export async function detectVoice(input: VoiceInput, options: DetectOptions): Promise<VoiceAmount | null> {
+export async function detectVoice(input: VoiceSound, options: DetectOptions): Promise<VoiceAmount | null> {
   const { pool, signal, enoughSec } = options
   const tally = new VoiceTally()
   const plan = { ...pool.plan, blockSamples: BLOCK_SAMPLES, afterSamples: 0 }

@@ -2,7 +2,7 @@ import { type Block, cutBlocks, SAMPLE_RATE } from './block-plan.js'
 import type { DetectOptions } from './detect-voice.js'
 import type { JudgedBlock } from './engine.js'
 import { inOrder } from './in-order.js'
-import type { VoiceInput } from './regenerate.js'
+import type { VoiceSound } from './regenerate.js'
 import { FRAME_SAMPLES } from './rnnoise.js'
 import { VoiceTally } from './voice-tally.js'
 
@@ -22,7 +22,7 @@ const FRAMES_PER_SEC = SAMPLE_RATE / FRAME_SAMPLES
 
 /** Maps the voice and the noise of a sound, without changing it. Errors as {@link VoicePool.judge}. */
 export async function mapVoice(
-  input: VoiceInput,
+  input: VoiceSound,
   { pool, signal }: Pick<DetectOptions, 'pool' | 'signal'>,
 ): Promise<VoiceMap> {
   const seconds = new Seconds()

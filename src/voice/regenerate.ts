@@ -7,7 +7,7 @@ import type { VoicePool } from './voice-pool.js'
 import type { VoiceTally } from './voice-tally.js'
 
 /** Sound as the voice room takes and gives it: 48 kHz, interleaved 32-bit floats, little-endian. */
-export interface VoiceInput {
+export interface VoiceSound {
   readonly channelCount: number
   readonly chunks: AsyncIterable<Uint8Array>
 }
@@ -28,7 +28,7 @@ export interface RegenerateOptions {
  * Blocks are worked on in parallel, as many as the pool has workers, and given out in order; memory does not grow with
  * the input. The result is the same, bit for bit, whatever the number of workers.
  */
-export async function* regenerate(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+export async function* regenerate(input: VoiceSound, options: RegenerateOptions): AsyncGenerator<Buffer> {
   yield* workThrough(input, options, (block, working) => options.pool.regenerate(block, working))
 }
 
@@ -36,7 +36,7 @@ export async function* regenerate(input: VoiceInput, options: RegenerateOptions)
  * The difference that {@link regenerate} would add to each sample of the input: exactly 0 if it leaves it alone. Added to the input
  * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry.
  */
-export async function* correct(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+export async function* correct(input: VoiceSound, options: RegenerateOptions): AsyncGenerator<Buffer> {
   yield* workThrough(input, options, (block, working) => options.pool.correct(block, working))
 }
 
@@ -44,7 +44,7 @@ export async function* correct(input: VoiceInput, options: RegenerateOptions): A
  * The difference that lowers music under a voice by {@link BED_LOWER_DB}, for each sample of the input: exactly 0 without
  * music. The music falls as far under speech as in the pauses.
  */
-export async function* lowerBeds(input: VoiceInput, options: RegenerateOptions): AsyncGenerator<Buffer> {
+export async function* lowerBeds(input: VoiceSound, options: RegenerateOptions): AsyncGenerator<Buffer> {
   const { pool } = options
   const reach = Math.round(LOWER_REACH_SEC * SAMPLE_RATE)
   const { blockSamples, beforeSamples, afterSamples } = pool.plan
@@ -53,7 +53,7 @@ export async function* lowerBeds(input: VoiceInput, options: RegenerateOptions):
 }
 
 async function* workThrough(
-  input: VoiceInput,
+  input: VoiceSound,
   options: RegenerateOptions,
   work: (block: Block, working: { signal: AbortSignal; onShare: OnShare }) => Promise<RegeneratedBlock>,
   plan: BlockPlan = options.pool.plan,
