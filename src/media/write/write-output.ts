@@ -9,7 +9,7 @@ import { type MuxResult, type MuxRunOptions, mux } from './remux/mux.js'
 import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 
-export interface WriteOptions extends MuxRunOptions {
+export interface WriteOutputOptions extends MuxRunOptions {
   /** Facts of the input's packets, if it was read before. */
   readonly packetFacts?: PacketFacts | undefined
 }
@@ -25,7 +25,7 @@ export async function writeOutput(
   plan: MuxPlan,
   voices: ReadonlyMap<number, PcmStream>,
   partPath: string,
-  options: WriteOptions = {},
+  options: WriteOutputOptions = {},
 ): Promise<MuxResult> {
   const { writing } = plan
   if (writing.kind === 'remux') return mux(plan, voices, partPath, options)
@@ -40,7 +40,10 @@ export async function writeOutput(
   }
 }
 
-async function writeBytes(job: ByteWriting & { readonly options: WriteOptions }, partPath: string): Promise<MuxResult> {
+async function writeBytes(
+  job: ByteWriting & { readonly options: WriteOutputOptions },
+  partPath: string,
+): Promise<MuxResult> {
   const { plan, writing, side } = job
   const { signal, onProgressSec, packetFacts } = job.options
   const made: MadeDonor[] = []

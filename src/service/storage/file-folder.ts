@@ -6,7 +6,7 @@ import { makeDurableFolder } from '../../core/make-folder.js'
 import { syncFile, syncFolder } from '../../core/sync-folder.js'
 import { ifMissing } from './if-missing.js'
 import { StagedBlocks } from './staged-blocks.js'
-import { PART, type WriteOptions, writeWhole } from './write-whole.js'
+import { PART, type WriteWholeOptions, writeWhole } from './write-whole.js'
 
 /** A part file is abandoned if nobody has written to it for this long. */
 const STALE_MS = 3600_000
@@ -42,7 +42,7 @@ export class FileFolder {
   }
 
   /** Writes a stream to the input. `through` counts and checks the bytes. */
-  async writeInput(fileId: string, source: Readable, through: readonly Transform[], options: WriteOptions) {
+  async writeInput(fileId: string, source: Readable, through: readonly Transform[], options: WriteWholeOptions) {
     await this.#made(this.#folder(fileId))
     await writeWhole(this.inputPath(fileId), [source, ...through], options)
   }

@@ -9,7 +9,7 @@ import { syncFolder } from '../../core/sync-folder.js'
 /** Prefix of the name of an incomplete file. */
 export const PART = '.part-'
 
-export interface WriteOptions {
+export interface WriteWholeOptions {
   readonly signal?: AbortSignal | undefined
   /** Throws if the file must not appear any more. Asked when all bytes are on disk, which can take seconds. */
   readonly assertOpen?: (() => Promise<void>) | undefined
@@ -24,7 +24,7 @@ export interface WriteOptions {
 export async function writeWhole(
   target: string,
   streams: readonly (Readable | Transform)[],
-  { signal, assertOpen }: WriteOptions,
+  { signal, assertOpen }: WriteWholeOptions,
 ): Promise<void> {
   const part = join(dirname(target), `${PART}${randomUUID()}`)
   try {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { type MuxResult, writeOutput } from '../../../media/index.js'
-import type { WriteOptions } from '../../../media/write/write-output.js'
+import type { WriteOutputOptions } from '../../../media/write/write-output.js'
 import { percentBeforeEnd } from '../../context.js'
 import { type AssembledTrack, assembleTrack } from '../../output/assemble-track.js'
 import { LOSSY_RESERVE_DB, MOST_ENCODED_AGAIN, missingReserveDb } from '../../output/peak-reserve.js'
@@ -10,21 +10,26 @@ import type { Attempt } from '../job-life.js'
 import { type SigningFacts, signPart } from './sign-part.js'
 
 /** The parts whose packets are joined with others, or why none are. */
-type Joints = Pick<WriteOptions, 'changed'> | Pick<WriteOptions, 'unjoined'>
+type Joints = Pick<WriteOutputOptions, 'changed'> | Pick<WriteOutputOptions, 'unjoined'>
 
 /** Writes the part file of a job and signs it. Encodes again if the codec lifts true peaks over their limit. */
 export class PartWriter {
   readonly #plan: JobPlan
   readonly #facts: SigningFacts
   readonly #attempt: Attempt
-  readonly #packetFacts: () => WriteOptions['packetFacts']
+  readonly #packetFacts: () => WriteOutputOptions['packetFacts']
   #tracks: readonly AssembledTrack[] = []
   #reserveDb = LOSSY_RESERVE_DB
   #missingDb = 0
   #credentials: Receipt['credentials'] = null
 
   /** @param packetFacts of the input's packets, called for each file that is written */
-  constructor(plan: JobPlan, facts: SigningFacts, attempt: Attempt, packetFacts: () => WriteOptions['packetFacts']) {
+  constructor(
+    plan: JobPlan,
+    facts: SigningFacts,
+    attempt: Attempt,
+    packetFacts: () => WriteOutputOptions['packetFacts'],
+  ) {
     this.#plan = plan
     this.#facts = facts
     this.#attempt = attempt
