@@ -2,7 +2,7 @@ import { PrecheckError } from '../../src/core/errors.js'
 import { formatOfFrame } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
-import { type PackagedRun, readResource, runsOf } from './sound-run.js'
+import { type PackagedRun, readResource, soundRuns } from './sound-run.js'
 
 /**
  * Checks everything that will be copied or replaced before any of it is sent. Otherwise a fault in the last language
@@ -19,7 +19,7 @@ export async function requireReplaceable(
   for (const path of media.keys()) await folder.file(path)
   for (const rendition of renditions) {
     requireOrder(folder, rendition)
-    for (const run of await runsOf(folder, rendition)) await requireFrames({ folder, rendition, run }, signal)
+    for (const run of await soundRuns(folder, rendition)) await requireFrames({ folder, rendition, run }, signal)
   }
 }
 

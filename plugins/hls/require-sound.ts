@@ -4,7 +4,7 @@ import { makeFolder } from '../../src/core/make-folder.js'
 import type { PackageFolder } from './package-folder.js'
 import type { Rendition } from './read-package.js'
 import type { AcceptSound } from './require-accepted.js'
-import { decodeRun, runsOf } from './sound-run.js'
+import { decodeRun, soundRuns } from './sound-run.js'
 
 interface SoundOptions {
   /** Folder for temporary files, which are removed. */
@@ -27,7 +27,7 @@ export async function requireSound(
   makeFolder(workFolder)
   const paths = { frames: join(workFolder, 'run.aac'), wave: join(workFolder, 'run.wav') }
   for (const rendition of renditions) {
-    for (const run of await runsOf(folder, rendition)) {
+    for (const run of await soundRuns(folder, rendition)) {
       await decodeRun({ folder, rendition, run }, paths, signal)
       const keepsChannels = run.segments.some(({ map }) => map !== null)
       await accept(paths.wave, { path: rendition.path, keepsChannels }, signal)

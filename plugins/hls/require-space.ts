@@ -3,7 +3,7 @@ import { requireFreeSpace } from '../../src/pipeline/output/free-space.js'
 import { formatOfFrame, sampleRateOf } from './audio-frames.js'
 import type { PackageFolder } from './package-folder.js'
 import type { HlsPackage, Rendition } from './read-package.js'
-import { readResource, runsOf, soundBytes } from './sound-run.js'
+import { readResource, soundBytes, soundRuns } from './sound-run.js'
 
 /** The samples are decoded to 32-bit floats. */
 const SAMPLE_BYTES = 4
@@ -40,7 +40,7 @@ export async function requireSpace(
 /** Bytes of a rendition's sound in its segments, and as samples. */
 async function bytesOf(folder: PackageFolder, rendition: Rendition) {
   let decoded = 0
-  for (const { segments, openFormat } of await runsOf(folder, rendition)) {
+  for (const { segments, openFormat } of await soundRuns(folder, rendition)) {
     const [first] = segments
     const [frame] = first ? openFormat().framesOf(await readResource(folder, rendition, first)) : []
     if (!frame) continue

@@ -8,7 +8,7 @@ import type { PackageFolder } from './package-folder.js'
 import type { programmeVoices } from './programme-voices.js'
 import type { Rendition } from './read-package.js'
 import { RewrittenFile } from './rewritten-file.js'
-import { decodeRun, readResource, runsOf, type SoundRun } from './sound-run.js'
+import { decodeRun, readResource, type SoundRun, soundRuns } from './sound-run.js'
 
 /** The service's NotEnoughVoice. */
 const NOT_ENOUGH_VOICE = -3
@@ -59,7 +59,7 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
   const sizes: { before: number; after: number }[] = []
   let [frameCount, durationSec, isShared] = [0, 0, true]
   try {
-    for (const [place, run] of (await runsOf(folder, rendition)).entries()) {
+    for (const [place, run] of (await soundRuns(folder, rendition)).entries()) {
       const facts = await regenerateRun(rendition, run, place, options)
       isShared &&= facts.isShared
       frameCount += facts.frameCount

@@ -33,7 +33,7 @@ export interface SoundRun {
 }
 
 /** Splits a rendition where its clock or its initialization section changes. */
-export async function runsOf(folder: PackageFolder, rendition: Rendition): Promise<readonly SoundRun[]> {
+export async function soundRuns(folder: PackageFolder, rendition: Rendition): Promise<readonly SoundRun[]> {
   const { segments } = rendition.playlist
   const groups: MediaSegment[][] = []
   for (const segment of segments) {

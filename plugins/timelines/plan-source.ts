@@ -16,7 +16,7 @@ import { type Rational, ZERO } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
 import type { ClipUse, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
-import { beyondUsed, countSamples, growUsed, mergeUsed, type SampleGrid, samplesOf } from './used-ranges.js'
+import { beyondUsed, growUsed, mergeUsed, type SampleGrid, sampleRangeOf, totalSamples } from './used-ranges.js'
 
 /** A file that was found, and what the timeline calls it. */
 export interface SourceMedia {
@@ -113,7 +113,7 @@ async function planUses(
     sampleRate,
     paidSec,
     sendBytes,
-    usedSec: countSamples(used) / sampleRate,
+    usedSec: totalSamples(used) / sampleRate,
     sourceIds: sources.map(({ id }) => id),
     uses: inside.map(({ use }) => use),
   }
@@ -126,7 +126,9 @@ function usesInside(
   grids: readonly SampleGrid[],
   { name, notes }: { readonly name: string; readonly notes: NoteTaker },
 ) {
-  const ranges = bestOf(readings.flatMap((read) => grids.map((grid) => read.map((range) => samplesOf(range, grid)))))
+  const ranges = bestOf(
+    readings.flatMap((read) => grids.map((grid) => read.map((range) => sampleRangeOf(range, grid)))),
+  )
   return uses.flatMap((use, index) => {
     const range = ranges[index]
     if (!range) notes.add('outside', use.clip, `plays a part that ${name} does not have: its sound is left as it is`)
@@ -136,7 +138,7 @@ function usesInside(
 
 function noteEarlier(earlier: EarlierRanges, name: string, sampleRate: number, notes: NoteTaker): void {
   if (earlier.kind === 'none') return
-  const time = formatTime(countSamples(earlier.ranges) / sampleRate)
+  const time = formatTime(totalSamples(earlier.ranges) / sampleRate)
   if (earlier.kind === 'kept') {
     const when = 'sent again only if the cache no longer has it'
     notes.add('kept', name, `keeps ${time}, which an earlier cut regenerated: ${when}`)

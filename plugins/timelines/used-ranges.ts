@@ -19,7 +19,10 @@ export interface SampleGrid {
  *
  * @returns undefined if no part of the range lies in the file
  */
-export function samplesOf(range: TimeRange, { origin, sampleRate, sampleCount }: SampleGrid): SampleRange | undefined {
+export function sampleRangeOf(
+  range: TimeRange,
+  { origin, sampleRate, sampleCount }: SampleGrid,
+): SampleRange | undefined {
   const rate = rational(sampleRate)
   const first = Number(floor(multiply(subtract(range.start, origin), rate)))
   const last = Number(ceil(multiply(subtract(range.end, origin), rate)))
@@ -50,7 +53,7 @@ export function growUsed(ranges: readonly SampleRange[], bySamples: number, samp
 }
 
 /** Samples of disjoint ranges together. */
-export function countSamples(ranges: readonly SampleRange[]): number {
+export function totalSamples(ranges: readonly SampleRange[]): number {
   return ranges.reduce((sum, { startSample, endSample }) => sum + endSample - startSample, 0)
 }
 

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../core/read-at.js'
 import { type Box, bodyOf } from '../probe/movie/box.js'
 import { makeChunkLayout, makeDurations, makeSizes } from '../probe/movie/make-tables.js'
-import { runsOf, samplesOf, trackChunks } from '../probe/movie/sample-table.js'
+import { groupDurations, samplesInChunks, trackChunks } from '../probe/movie/sample-table.js'
 
 /** Bytes of a frame behind its first one, by the mode in that one (3GPP TS 26.101 and TS 26.201). */
 const AMR_MODES: Readonly<Record<string, readonly number[]>> = {
@@ -24,7 +24,7 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
   const counts: number[] = []
   const sizes: number[] = []
   const ticks: number[] = []
-  for (const sample of samplesOf(stbl, trackChunks(stbl, null))) {
+  for (const sample of samplesInChunks(stbl, trackChunks(stbl, null))) {
     const frames = frameSizes(await readAt(file, sample.start, sample.bytes), modes)
     // Tables can name four thousand million samples behind the end of the file.
     if (sample.bytes > 0 && frames.length === 0) return undefined
@@ -36,7 +36,7 @@ export async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Prom
     }
   }
   const tables = [
-    ...[stsd.bytes ?? Buffer.alloc(0), makeDurations(runsOf(ticks)), makeChunkLayout(counts)],
+    ...[stsd.bytes ?? Buffer.alloc(0), makeDurations(groupDurations(ticks)), makeChunkLayout(counts)],
     makeSizes({ kind: 'each', bytes: Uint32Array.from(sizes) }),
   ]
   return { tables, offsets }

@@ -7,7 +7,7 @@ import { writeCompoundFile } from '../../../plugins/timelines/aaf/write-compound
 import { planTimeline, regenerateTimeline } from '../../../plugins/timelines/index.js'
 import { readTimeline } from '../../../plugins/timelines/read-timeline.js'
 import { rational } from '../../../plugins/timelines/time/rational.js'
-import { samplesOf } from '../../../plugins/timelines/used-ranges.js'
+import { sampleRangeOf } from '../../../plugins/timelines/used-ranges.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import {
   type AafNode,
@@ -54,7 +54,7 @@ function described(bytes: Buffer): readonly string[] {
   const grid = { origin: rational(0), sampleRate: 48_000, sampleCount: null }
   return [
     ...uses.map(({ sourceId, range }) => {
-      const { startSample, endSample } = samplesOf(range, grid) ?? { startSample: -1, endSample: -1 }
+      const { startSample, endSample } = sampleRangeOf(range, grid) ?? { startSample: -1, endSample: -1 }
       return `${sources.find(({ id }) => id === sourceId)?.name} ${startSample}-${endSample}`
     }),
     ...notes.map(({ kind, subject }) => `${kind} ${subject}`),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { planTimeline, regenerateTimeline } from '../../../plugins/timelines/index.js'
 import { readTimeline } from '../../../plugins/timelines/read-timeline.js'
 import { rational } from '../../../plugins/timelines/time/rational.js'
-import { samplesOf } from '../../../plugins/timelines/used-ranges.js'
+import { sampleRangeOf } from '../../../plugins/timelines/used-ranges.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import {
   FRAME,
@@ -33,7 +33,7 @@ function read(...sequences: readonly PremiereSequence[]): readonly string[] {
   const grid = { origin: rational(0), sampleRate: 48_000, sampleCount: 2_000_000_000 }
   return [
     ...uses.map(({ sourceId, range }) => {
-      const { startSample, endSample } = samplesOf(range, grid) ?? { startSample: -1, endSample: -1 }
+      const { startSample, endSample } = sampleRangeOf(range, grid) ?? { startSample: -1, endSample: -1 }
       return `${sources.find(({ id }) => id === sourceId)?.name} ${startSample}-${endSample}`
     }),
     ...notes.map(({ kind, subject, message }) => `${kind} ${subject} ${message}`),

@@ -7,7 +7,7 @@ import { readTimeline } from '../../../plugins/timelines/read-timeline.js'
 import { timecodeTime } from '../../../plugins/timelines/time/media-clock.js'
 import { type Rational, rational } from '../../../plugins/timelines/time/rational.js'
 import type { Timeline } from '../../../plugins/timelines/timeline.js'
-import { mergeUsed, samplesOf } from '../../../plugins/timelines/used-ranges.js'
+import { mergeUsed, sampleRangeOf } from '../../../plugins/timelines/used-ranges.js'
 
 const SAMPLE_RATE = 48_000
 
@@ -22,7 +22,7 @@ function samplesByFile({ sources, uses }: Timeline, origin: Rational): Record<st
   const byFile: Record<string, readonly string[]> = {}
   for (const source of sources) {
     const laidOn = { origin: source.origin ?? origin, sampleRate: SAMPLE_RATE, sampleCount: null }
-    const ranges = uses.filter((use) => use.sourceId === source.id).map(({ range }) => samplesOf(range, laidOn))
+    const ranges = uses.filter((use) => use.sourceId === source.id).map(({ range }) => sampleRangeOf(range, laidOn))
     const merged = mergeUsed(ranges.filter((range) => range !== undefined))
     byFile[source.name] = merged.map(({ startSample, endSample }) => `${startSample}-${endSample}`)
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { multiply, rational, toNumber } from '../../../plugins/timelines/time/rational.js'
-import { countSamples, growUsed, mergeUsed, samplesOf } from '../../../plugins/timelines/used-ranges.js'
+import { growUsed, mergeUsed, sampleRangeOf, totalSamples } from '../../../plugins/timelines/used-ranges.js'
 import type { SampleRange } from '../../../src/media/index.js'
 import fc from '../../helpers/properties.js'
 
@@ -33,7 +33,7 @@ describe('used ranges', () => {
           last = endSample
         }
         expect(covered(merged)).toEqual(covered(ranges))
-        expect(countSamples(merged)).toBe(covered(ranges).size)
+        expect(totalSamples(merged)).toBe(covered(ranges).size)
       }),
     )
   })
@@ -49,7 +49,7 @@ describe('used ranges', () => {
           const next = joined[index + 1]
           if (next) expect(next.startSample - range.endSample).toBeGreaterThan(gap)
         }
-        const holes = countSamples(joined) - countSamples(merged)
+        const holes = totalSamples(joined) - totalSamples(merged)
         expect(holes).toBeLessThanOrEqual(gap * (merged.length - joined.length))
       }),
     )
@@ -73,7 +73,7 @@ describe('used ranges', () => {
       fc.property(rates, fc.nat(2_000_000), fc.integer({ min: 1, max: 5_000 }), ([n = 1, d = 1], first, frames) => {
         const frame = rational(d, n)
         const range = { start: multiply(rational(first), frame), end: multiply(rational(first + frames), frame) }
-        const laid = samplesOf(range, { origin: rational(0), sampleRate: 48_000, sampleCount: null })
+        const laid = sampleRangeOf(range, { origin: rational(0), sampleRate: 48_000, sampleCount: null })
         const exact = (first * d * 48_000) / n
         expect(Math.abs((laid?.startSample ?? 0) - exact)).toBeLessThan(1)
         expect(laid?.startSample).toBeLessThanOrEqual(exact + 1e-6)

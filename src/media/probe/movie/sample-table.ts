@@ -35,7 +35,7 @@ export function durationRuns(stbl: Box | undefined): readonly DurationRun[] {
 }
 
 /** Neighbours of equal duration in one run. */
-export function runsOf(durations: Iterable<number>): readonly DurationRun[] {
+export function groupDurations(durations: Iterable<number>): readonly DurationRun[] {
   const runs: { count: number; ticks: number }[] = []
   for (const ticks of durations) {
     const last = runs.at(-1)
@@ -46,7 +46,7 @@ export function runsOf(durations: Iterable<number>): readonly DurationRun[] {
 }
 
 /** The samples in some chunks of a track, one by one. Samples without a size have 0. */
-export function* samplesOf(stbl: Box | undefined, chunks: Iterable<SampleChunk>) {
+export function* samplesInChunks(stbl: Box | undefined, chunks: Iterable<SampleChunk>) {
   const sizes = sampleSizes(stbl)
   const clock = new SampleClock(durationRuns(stbl))
   let sample = 0

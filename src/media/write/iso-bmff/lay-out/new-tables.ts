@@ -9,7 +9,7 @@ import {
   makeEdits,
   makeSizes,
 } from '../../../probe/movie/make-tables.js'
-import { type DurationRun, runsOf, type SampleSizes } from '../../../probe/movie/sample-table.js'
+import { type DurationRun, groupDurations, type SampleSizes } from '../../../probe/movie/sample-table.js'
 import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
 import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
@@ -112,7 +112,7 @@ function durationsOf(track: NewIsoTrack): readonly DurationRun[] {
     const ticks = (tickOf(indexed.to) - tickOf(indexed.from)) / count
     if (Number.isInteger(ticks)) return [{ count, ticks }]
   }
-  return runsOf(ticksOfPackets(track))
+  return groupDurations(ticksOfPackets(track))
 }
 
 function* ticksOfPackets({ indexed, tickOf }: NewIsoTrack): Generator<number> {

@@ -1,5 +1,5 @@
 import { bodyOf } from '../../../probe/movie/box.js'
-import { sampleSizes, samplesOf } from '../../../probe/movie/sample-table.js'
+import { sampleSizes, samplesInChunks } from '../../../probe/movie/sample-table.js'
 import { Column } from '../../column.js'
 import type { OldPackets } from '../../splice/old-packets.js'
 import { type FragmentRun, type Fragments, TRUN, type TrackFragment } from './fragments.js'
@@ -18,7 +18,8 @@ export function readPackets(old: OldTrack, fragments: Fragments): TimedPackets |
   if (!inFragments && !sizes) return undefined
   const columns = new Columns(runs.firstTick)
   if (sizes) {
-    for (const { start, bytes, ticks } of samplesOf(track.stbl, chunksOf(track))) columns.push(start, bytes, ticks)
+    for (const { start, bytes, ticks } of samplesInChunks(track.stbl, chunksOf(track)))
+      columns.push(start, bytes, ticks)
   } else {
     for (const fragment of fragments.of(new Set([track.id]))) {
       for (const run of fragment.runs) if (run.bytes > 0 && !readRun(fragment, run, columns)) return undefined
