@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { Column, inOrder } from './column.js'
+import { Column, sortedColumns } from './column.js'
 import { firstAtLeast } from './first-at-least.js'
 
 /** One piece of an output, in output order. Lengths in bytes. */
@@ -121,7 +121,7 @@ function inputRanges(pieces: Iterable<BytePiece>) {
   }
   const byStart = (one: number, other: number) =>
     starts.get(one) - starts.get(other) || outputs.get(other) - outputs.get(one)
-  return inOrder([starts.values(), ends.values(), outputs.values()] as const, byStart)
+  return sortedColumns([starts.values(), ends.values(), outputs.values()] as const, byStart)
 }
 
 function continues(last: BytePiece, next: BytePiece): last is Extract<BytePiece, { readonly length: number }> {

@@ -1,4 +1,4 @@
-import { Column, inOrder } from './column.js'
+import { Column, sortedColumns } from './column.js'
 
 /** Fate of a structure of the input. */
 export type StructureFate =
@@ -120,5 +120,5 @@ function rangesOf(census: Census): readonly [starts: Float64Array, ends: Float64
     starts.push(start)
     ends.push(start + length)
   }
-  return inOrder([starts.values(), ends.values()], (one, other) => starts.get(one) - starts.get(other))
+  return sortedColumns([starts.values(), ends.values()], (one, other) => starts.get(one) - starts.get(other))
 }

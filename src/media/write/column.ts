@@ -49,7 +49,7 @@ export class Column<T extends Float64Array | Uint32Array> {
 }
 
 /** Columns with their rows in order. Those of most files are in order already, and are returned as they are. */
-export function inOrder<Columns extends readonly Float64Array[]>(
+export function sortedColumns<Columns extends readonly Float64Array[]>(
   columns: Columns,
   compare: (row: number, other: number) => number,
 ): Columns {

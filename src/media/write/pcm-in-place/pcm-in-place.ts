@@ -18,7 +18,7 @@ import {
 import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
-import { frameBytes, sampleBits } from './sample-places.js'
+import { sampleBits, storedFrameBytes } from './sample-places.js'
 import { chunkLevels, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
@@ -60,7 +60,7 @@ function reasonAgainst(parsed: InPlaceFile, { input, encoding, channels }: Wante
   if (channels !== input.channels) return 'its channels are mixed down'
   const places = parsed.places.get(input.audioIndex)
   if (!places || places.kind === 'unknown') return places?.reason ?? 'its samples were not found'
-  return places.runs.some(({ length }) => length % frameBytes(input) !== 0)
+  return places.runs.some(({ length }) => length % storedFrameBytes(input) !== 0)
     ? 'one of its packets ends inside a sample'
     : undefined
 }
@@ -70,7 +70,7 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
     muxer: (input.codec ?? '').replace(/^pcm_/, ''),
     options: [],
     skipSamples: lateSamples(media, input),
-    sampleCount: bytes / frameBytes(input),
+    sampleCount: bytes / storedFrameBytes(input),
     leadIn: 'signalled',
     hasHighBytesOnly: input.bitsPerSample === 24 && sampleBits(input) === 32,
   }

@@ -44,7 +44,7 @@ export async function samplePlaces(
   const clock = clockFault(packets, stream)
   if (clock) return unknown(clock)
   const places = await verifiedRuns(file, packets, media.container)
-  return places.kind === 'found' ? { ...places, runs: wholeFrames(places.runs, frameBytes(stream)) } : places
+  return places.kind === 'found' ? { ...places, runs: wholeFrames(places.runs, storedFrameBytes(stream)) } : places
 }
 
 /** Runs without what lies behind the last whole frame, which no decoder plays. */
@@ -56,7 +56,7 @@ function wholeFrames(runs: readonly ByteRange[], frame: number): readonly ByteRa
 }
 
 /** Bytes of a PCM frame: one value of each channel. */
-export function frameBytes(stream: Pick<AudioStreamInfo, 'codec' | 'channels'>): number {
+export function storedFrameBytes(stream: Pick<AudioStreamInfo, 'codec' | 'channels'>): number {
   return (sampleBits(stream) / 8) * stream.channels
 }
 
@@ -77,7 +77,7 @@ function packetOf(line: string): Packet | undefined {
 
 /** Returns the reason why a track's samples are not one run on the file's clock; undefined if they are. */
 function clockFault(packets: readonly Packet[], stream: AudioStreamInfo): string | undefined {
-  const bytesPerSec = frameBytes(stream) * stream.sampleRate
+  const bytesPerSec = storedFrameBytes(stream) * stream.sampleRate
   const startSec = stream.startSec ?? 0
   let bytes = 0
   for (const { ptsSec, size } of packets) {
