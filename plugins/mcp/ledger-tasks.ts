@@ -1,6 +1,6 @@
 import { type Desk, requireOwnJob } from './desk.js'
-import { isCancelled, jobView, taskOf } from './job-view.js'
 import type { TaskStore } from './sdk-package.js'
+import { isCancelled, taskOf, toolJob } from './tool-job.js'
 import { toolResult } from './tool-result.js'
 
 const PAGE = 50
@@ -16,7 +16,7 @@ export function ledgerTasks(desk: Desk): TaskStore {
       return job?.group === desk.group ? taskOf(job, desk) : null
     },
     storeTaskResult: () => Promise.reject(new Error('The ledger stores the results.')),
-    getTaskResult: async (id) => toolResult(jobView(await requireOwnJob(desk, id), desk)),
+    getTaskResult: async (id) => toolResult(toolJob(await requireOwnJob(desk, id), desk)),
     // Every other status is that of the job.
     updateTaskStatus: async (id, status) => {
       if (status !== 'cancelled') return

@@ -9,10 +9,10 @@ import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { queueJob } from '../../src/pipeline/queue/queue-job.js'
 import { queuedRecordOf } from '../../src/pipeline/queue/queued-file.js'
 import { type Desk, requireOwnJob } from './desk.js'
-import { jobView, overallPercent } from './job-view.js'
 import { planToken, requirePlanToken } from './plan-token.js'
 import { type PreparedJob, prepareJob, requireLocal, settingsOf } from './prepare-job.js'
 import type { Roots } from './roots.js'
+import { overallPercent, toolJob } from './tool-job.js'
 import type { ToolArguments, ToolName } from './tool-schemas.js'
 
 /** One call of a tool. */
@@ -54,14 +54,14 @@ export const TOOLS: { readonly [N in ToolName]: (args: ToolArguments<N>, call: T
     if (isAsked && !(await ask(questionOf(prepared, desk)))) throw declined()
     const { job } = await queueJob({ ...prepared.file, ticket: token, isRetry: true }, desk.context, { signal })
     desk.worker.wake()
-    return jobView(job, desk)
+    return toolJob(job, desk)
   },
 
   async status({ job: id, waitSec }, call) {
     const { desk } = call
     if (id !== undefined) return waitForEnd(id, waitSec, call)
     const jobs = await desk.context.jobs.list({ group: desk.group, limit: 20 })
-    return { jobs: jobs.map((job) => jobView(job, desk)) }
+    return { jobs: jobs.map((job) => toolJob(job, desk)) }
   },
 
   async receipt(args, { roots, signal }) {
@@ -134,7 +134,7 @@ const LOOK_MS = 250
 async function waitForEnd(id: string, waitSec: number, { desk, signal, progress }: ToolCall): Promise<object> {
   const untilMs = Date.now() + waitSec * 1000
   for (;;) {
-    const view = jobView(await requireOwnJob(desk, id), desk)
+    const view = toolJob(await requireOwnJob(desk, id), desk)
     if (view.isEnded || Date.now() >= untilMs) return view
     progress(overallPercent(view), view.stage ?? view.status)
     await sleep(LOOK_MS, signal)

@@ -7,7 +7,7 @@ import type { Task } from './sdk-package.js'
 const POLL_MS = 1000
 
 /** A job as the tools show it. */
-export function jobView(job: Job, { worker }: Desk) {
+export function toolJob(job: Job, { worker }: Desk) {
   const { id, input, output, receipt, error, attempts, updatedMs } = job
   const running = worker.running.find((each) => each.job.id === id)
   const status = isCancelled(job) ? 'cancelled' : job.status
@@ -29,13 +29,13 @@ export function isCancelled({ status, error }: Job): boolean {
 }
 
 /** Progress of a whole job, 0 to 100. It never falls. */
-export function overallPercent({ stage, percent }: ReturnType<typeof jobView>): number {
+export function overallPercent({ stage, percent }: ReturnType<typeof toolJob>): number {
   return stage === null ? 0 : (100 * STAGES.indexOf(stage) + (percent ?? 0)) / STAGES.length
 }
 
 /** A job as a task. */
 export function taskOf(job: Job, desk: Desk): Task {
-  const { stage, percent } = jobView(job, desk)
+  const { stage, percent } = toolJob(job, desk)
   const message = job.error?.message ?? (stage === null ? job.status : `${stage} ${Math.round(percent ?? 0)} %`)
   return {
     taskId: job.id,
