@@ -40,7 +40,7 @@ export function dayOf(ms: number): string {
 }
 
 /** Formats rows in columns as narrow as possible. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function textTable(rows: readonly (readonly string[])[]): string {
   const shown = rows.map((row) => row.map(visibleText))
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...shown.map((row) => row[column]?.length ?? 0)))
   return shown

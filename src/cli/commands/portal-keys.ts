@@ -1,5 +1,5 @@
 import type { ApiKey, NewApiKey } from '../../service/index.js'
-import { accountUser, dayOf, type PortalAction, type PortalRequest, required, table } from './portal-action.js'
+import { accountUser, dayOf, type PortalAction, type PortalRequest, required, textTable } from './portal-action.js'
 
 /** `voxmux portal keys …` */
 export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
@@ -20,7 +20,9 @@ export const KEY_ACTIONS: Readonly<Record<string, PortalAction>> = {
       key.revokedMs === null ? dayOf(key.expiresMs) : `revoked ${dayOf(key.revokedMs)}`,
     ])
     const none = 'There are no keys yet. Create one: voxmux portal keys create --name NAME'
-    output.print(rows.length === 0 ? none : table([['client id', 'name', 'account', 'created', 'good until'], ...rows]))
+    output.print(
+      rows.length === 0 ? none : textTable([['client id', 'name', 'account', 'created', 'good until'], ...rows]),
+    )
   },
 
   'keys regenerate': async (request) =>

@@ -1,7 +1,7 @@
 import { redactUrl } from '../../core/redact.js'
 import { DAY_MS } from '../../core/time.js'
 import type { WebhookTarget } from '../../service/index.js'
-import { accountUser, type PortalAction, table } from './portal-action.js'
+import { accountUser, type PortalAction, textTable } from './portal-action.js'
 
 /** Time that `usage` looks back. Records of files are kept for longer. */
 export const USAGE_DAYS = 30
@@ -27,7 +27,7 @@ export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {
     })
     const secret = target?.hasSecret ? `secret in the ${target.secretPosition}` : 'no secret'
     output.print(
-      table([
+      textTable([
         ['tenant id', tenantId],
         ['scope', scope],
         ['account', account],
@@ -45,7 +45,7 @@ export const SHOW_ACTIONS: Readonly<Record<string, PortalAction>> = {
     const usage = await portal.accounts.usage(user.id, Date.now() - USAGE_DAYS * DAY_MS)
     output.event({ event: 'usage', account, days: USAGE_DAYS, ...usage, creditsSec: user.creditsSec })
     output.print(
-      table([
+      textTable([
         ['account', account],
         [`files in ${USAGE_DAYS} days`, String(usage.files)],
         ['of these failed', String(usage.failed)],

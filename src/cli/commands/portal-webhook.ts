@@ -4,7 +4,7 @@ import { PrivateAddressError, requirePublicAddress } from '../../core/address-gu
 import { UsageError } from '../../core/errors.js'
 import { redactUrl } from '../../core/redact.js'
 import type { WebhookTarget } from '../../service/index.js'
-import { accountUser, type PortalAction, required, table } from './portal-action.js'
+import { accountUser, type PortalAction, required, textTable } from './portal-action.js'
 
 /** `voxmux portal webhook …` */
 export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
@@ -45,7 +45,7 @@ export const WEBHOOK_ACTIONS: Readonly<Record<string, PortalAction>> = {
       entry.fileId,
       entry.detail,
     ])
-    output.print(rows.length === 0 ? 'No webhook has been sent yet.' : table(rows))
+    output.print(rows.length === 0 ? 'No webhook has been sent yet.' : textTable(rows))
   },
 
   'webhook redeliver': async ({ portal, output, subject }) => {

@@ -3,7 +3,7 @@ import { formatTime } from '../../core/time.js'
 import type { Certificate } from '../output/certificate.js'
 import { ruleWords, verdictWords } from '../output/certificate-words.js'
 import type { Receipt } from '../output/receipt.js'
-import { figure, readableTime, shown, table } from './page-parts.js'
+import { figure, htmlTable, readableTime, shown } from './page-parts.js'
 
 /** The certificate of a receipt: a page that has one prints nothing else. Empty without a certificate. */
 export function certificateSection({ certificate, output, input, createdAt, voxmux }: Receipt): string {
@@ -25,7 +25,7 @@ function measured(tracks: Certificate['tracks']): string {
   const sources = [...new Set(rules.map(({ source }) => source))]
   const columns = tracks.map(({ sound }) => figuresOf(sound))
   return `<h3>Rules</h3>
-${table(
+${htmlTable(
   ['Stream', 'Rule', 'Measured', 'Allowed', 'Result'],
   rules.map(({ outputIndex, ...rule }) => {
     const { name, value, limit } = ruleWords(rule)
@@ -34,7 +34,7 @@ ${table(
 )}
 <p class="quiet">Source: ${sources.map(shown).join('; ')}.</p>
 <h3>All figures</h3>
-${table(
+${htmlTable(
   ['Figure', ...tracks.map(({ outputIndex }) => `Stream ${outputIndex}`)],
   (columns[0] ?? []).map(([name], row) => [name, ...columns.map((column) => column[row]?.[1] ?? '')]),
 )}`

@@ -7,7 +7,7 @@ export function shown(text: string): string {
 }
 
 /** A table that scrolls on a narrow screen. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function htmlTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '<p>Not measured.</p>'
   const line = (tag: 'td' | 'th', cells: readonly string[]) =>
     `<tr>${cells.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('')}</tr>`
@@ -16,7 +16,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** A list with a heading; nothing if it is empty. */
-export function list(title: string, entries: readonly string[]): string {
+export function htmlList(title: string, entries: readonly string[]): string {
   if (entries.length === 0) return ''
   return `<h2>${title}</h2><ul>${entries.map((entry) => `<li>${shown(entry)}</li>`).join('')}</ul>`
 }

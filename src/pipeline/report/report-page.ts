@@ -7,7 +7,7 @@ import { REPORT_MARK } from '../output/files-beside.js'
 import type { LoudnessFigures, Receipt } from '../output/receipt.js'
 import { certificateSection } from './certificate-section.js'
 import type { Comparison } from './comparison.js'
-import { figure, list, readableTime, shown, table } from './page-parts.js'
+import { figure, htmlList, htmlTable, readableTime, shown } from './page-parts.js'
 
 /** The page must load nothing: everything it shows is embedded. */
 const POLICY =
@@ -70,7 +70,7 @@ ${comparisons.length > 0 ? listening(comparisons) : ''}
 ${faultWords(receipt.voices)
   .map((words) => `<p>Found: ${shown(words)}.</p>`)
   .join('\n')}
-${table(
+${htmlTable(
   ['From', 'To'],
   receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),
 )}
@@ -81,11 +81,11 @@ ${loudnessTable(receipt)}
 ${syncTable(receipt)}
 <h2>Streams</h2>
 ${streamTable(receipt)}
-${list(
+${htmlList(
   'Not kept',
   receipt.losses.map(({ what, reason }) => `${what}: ${reason}`),
 )}
-${list('Notes', receipt.notes)}
+${htmlList('Notes', receipt.notes)}
 <h2>Verification</h2>
 <p>Level <b>${receipt.verification.level}</b>: ${receipt.verification.checks.map(shown).join('; ')}.</p>
 <p>Output SHA-256 <code>${receipt.output.sha256}</code></p>
@@ -115,7 +115,7 @@ function loudnessTable({ tracks }: Receipt): string {
       loudnessRow(audioIndex, `after${parts}`, loudness.after),
     ]
   })
-  return table(['Track', 'Version', 'Integrated', 'Range', 'True peak'], rows)
+  return htmlTable(['Track', 'Version', 'Integrated', 'Range', 'True peak'], rows)
 }
 
 function syncTable({ tracks }: Receipt): string {
@@ -127,7 +127,7 @@ function syncTable({ tracks }: Receipt): string {
       offsetSamples === null ? 'silence' : offset(offsetSamples, sampleRate),
     ]),
   )
-  return table(['Track', 'Place', 'At', 'Offset'], rows)
+  return htmlTable(['Track', 'Place', 'At', 'Offset'], rows)
 }
 
 function streamTable({ streams }: Receipt): string {
@@ -135,7 +135,7 @@ function streamTable({ streams }: Receipt): string {
     ...[`${index ?? '–'}`, `${outputIndex ?? '–'}`, kind, codec ?? '–', fate],
     reason ?? packetHash?.input ?? '',
   ])
-  return table(['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'], rows)
+  return htmlTable(['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'], rows)
 }
 
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
