@@ -17,7 +17,7 @@ export function coarseFactor(sampleRate: number): number {
 /**
  * Mixes several channels to mono: their mean, or the loudest one if they cancel each other out. The other signal's choice comes in `channel`, so that both are treated alike. Writes into `out` if it is long enough.
  */
-export function monoOf(
+export function mixToMono(
   bytes: Buffer,
   { channels, sample }: Pick<PcmFormat, 'channels' | 'sample'>,
   choice?: 'mean' | number,

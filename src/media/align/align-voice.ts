@@ -7,7 +7,7 @@ import type { Alignment, CutSound, SampleRange } from '../voice-cut.js'
 import { measureEnvelopePlaces } from './align-envelope.js'
 import { type MeasuredPlace, measurePlaces, type Stretch } from './align-places.js'
 import { loudStretches, planStretches } from './align-plan.js'
-import { monoOf } from './align-signals.js'
+import { mixToMono } from './align-signals.js'
 import { type AlignmentThresholds, type AlignmentVerdict, drifts, judgePlaces, notAligned } from './align-verdict.js'
 import { conformFilters } from './conform-filters.js'
 import { blamingRegenerated, openRegenerated, type RegeneratedFacts, requireWhole } from './open-regenerated.js'
@@ -159,11 +159,11 @@ async function* stretches(
     for (const { startSample: atSample } of ranges) {
       const [part, regenerated] = [await cuts.next(), await heard.next()]
       if (part.done || regenerated.done) return
-      const { mono, choice } = monoOf(part.value, sound.cut.format, undefined, room.cut)
+      const { mono, choice } = mixToMono(part.value, sound.cut.format, undefined, room.cut)
       yield {
         atSample,
         cut: mono,
-        regenerated: monoOf(regenerated.value, sound.regenerated.format, choice, room.regenerated).mono,
+        regenerated: mixToMono(regenerated.value, sound.regenerated.format, choice, room.regenerated).mono,
         marginSamples,
         sampleRate: cut.sampleRate,
       }
@@ -197,6 +197,6 @@ async function powerOfSeconds(audio: PcmFile): Promise<readonly number[]> {
   for (;;) {
     const bytes = await reader.read(format.sampleRate)
     if (bytes.length === 0) return powers
-    powers.push(energyOf(monoOf(bytes, format).mono) / (bytes.length / frameBytes(format)))
+    powers.push(energyOf(mixToMono(bytes, format).mono) / (bytes.length / frameBytes(format)))
   }
 }

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import { nearestExisting } from '../../core/make-folder.js'
 import type { HeldJob } from '../../ledger/index.js'
-import { placeOf, sharedOutput } from '../plan/own-outputs.js'
+import { realFolderPath, sharedOutput } from '../plan/own-outputs.js'
 import { foldsCase } from './part-file.js'
 
 /**
@@ -12,7 +12,7 @@ import { foldsCase } from './part-file.js'
  * @throws {TransientError} `ERR_OUTPUT_BUSY` if it makes it of the same input with other settings
  */
 export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
-  const place = await placeOf(output)
+  const place = await realFolderPath(output)
   const other = (await take(place)) ?? (await takeSpellings(place, take))
   if (other === input) throw busyOutput(input, output)
   if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)

@@ -25,7 +25,7 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
     owners.set(output, request)
   }
   for (const request of requests) {
-    const owner = isWebAddress(request.input) ? undefined : owners.get(await placeOf(request.input))
+    const owner = isWebAddress(request.input) ? undefined : owners.get(await realFolderPath(request.input))
     if (owner?.settings.force) throw outputIsInput(owner, request)
   }
 }
@@ -53,10 +53,10 @@ async function expectedOutput({ input, output, outputStem, settings, cwd }: Plan
   const path = isAddress ? join(cwd, basename(new URL(input).pathname)) : input
   const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
   const label = settings.previewSec === null ? 'regen' : 'preview'
-  return placeOf(await outputPlace({ input: path, output, stem: outputStem, extension, label, cwd }))
+  return realFolderPath(await outputPlace({ input: path, output, stem: outputStem, extension, label, cwd }))
 }
 
 /** The path through no link of a folder. A link of its own name stays, because an output takes that name. */
-export async function placeOf(path: string): Promise<string> {
+export async function realFolderPath(path: string): Promise<string> {
   return join(await realPlace(dirname(path)), basename(path))
 }

@@ -1,7 +1,7 @@
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { fullScaleOf, readSamples, valuesOf } from '../../pcm/pcm-samples.js'
 import { voiceBandSamples } from '../../pcm/voice-band.js'
-import { monoOf } from '../splice/measure-joint.js'
+import { weightedMono } from '../splice/measure-joint.js'
 
 export type SyncPlaceName = 'start' | 'middle' | 'end'
 
@@ -137,7 +137,7 @@ export class SyncReference {
     const energy = isRest ? 0 : energyOf(block, this.#format)
     if (energy > (this.#best.get(at)?.energy ?? 0)) {
       const heard = readSamples(this.#window.subarray(0, (end + this.#reach) * frame), this.#format.sample)
-      const values = monoOf([heard], this.#format.channels)
+      const values = weightedMono([heard], this.#format.channels)
       // Broken floats (NaN, infinities) cannot be correlated.
       if (values.every(Number.isFinite)) this.#best.set(at, { energy, sample: { at, atSample, values } })
     }

@@ -59,7 +59,7 @@ function powerOf(sound: InterleavedSamples): number {
  * @param needle mono
  * @param hay mono, with `reach` samples before and after the expected place
  */
-export function placeOf(needle: InterleavedSamples, hay: InterleavedSamples, reach: number): number | null {
+export function lagOf(needle: InterleavedSamples, hay: InterleavedSamples, reach: number): number | null {
   // Silence fits everywhere.
   if (powerOf(needle) < INAUDIBLE) return 0
   let best = 0
@@ -101,13 +101,13 @@ export function probeOf(
   wanted: readonly InterleavedSamples[],
   channels: number,
 ): SoundProbe {
-  const values = Float32Array.from(monoOf(wanted, channels))
-  const mostError = MOST_TIMES_MEASURED * errorPower(monoOf(joined, channels), values) + LEAST_ERROR
+  const values = Float32Array.from(weightedMono(wanted, channels))
+  const mostError = MOST_TIMES_MEASURED * errorPower(weightedMono(joined, channels), values) + LEAST_ERROR
   return { atSample, values, mostError }
 }
 
 /** Sums the channels of sounds that follow each other, by their weights. */
-export function monoOf(sounds: readonly InterleavedSamples[], channels: number): Float64Array {
+export function weightedMono(sounds: readonly InterleavedSamples[], channels: number): Float64Array {
   const mono = new Float64Array(sounds.reduce((sum, { length }) => sum + length, 0) / channels)
   let at = 0
   for (const sound of sounds) {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { type Coding, type Joint, type NewCoding, packetAt, shiftedCoding } from './coding.js'
-import { type InterleavedSamples, jointHolds, monoOf, placeOf, probeOf, type SoundProbe } from './measure-joint.js'
+import { type InterleavedSamples, jointHolds, lagOf, probeOf, type SoundProbe, weightedMono } from './measure-joint.js'
 import { readPacket } from './old-packets.js'
 import { decodeRuns } from './packet-sound.js'
 import { type PartJob, wantedSound } from './part-job.js'
@@ -50,13 +50,13 @@ async function measuredOld(part: PartJob): Promise<Coding> {
   const sounds = await decoded(part, runs)
   const found = await Promise.all(
     ranges.map(async ([from, to], place) => {
-      const needle = monoOf(
+      const needle = weightedMono(
         [heard(part, { run: runs[place] as Run, sound: sounds[place] as InterleavedSamples }, from, to)],
         channels,
       )
       const length = to - from + 2 * reachSamples
-      const hay = monoOf([await wantedSound(part, from - reachSamples, length)], channels)
-      const lag = placeOf(needle, hay, reachSamples)
+      const hay = weightedMono([await wantedSound(part, from - reachSamples, length)], channels)
+      const lag = lagOf(needle, hay, reachSamples)
       if (lag === null) throw new NoSplice('the packets beside a regenerated part do not decode to its sound')
       return lag
     }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jointHolds, placeOf, probeOf } from '../../../../src/media/write/splice/measure-joint.js'
+import { jointHolds, lagOf, probeOf } from '../../../../src/media/write/splice/measure-joint.js'
 
 /** Four packets of a tone; noise is a share of it in the opposite phase. */
 function packets(share: (packet: number) => number): readonly Float64Array[] {
@@ -35,13 +35,13 @@ describe('the place of packets in a sound', () => {
   const hay = Float64Array.from({ length: 400 }, (_, place) => Math.sin(place ** 1.5 / 20))
 
   it('is found to the sample', () => {
-    expect(placeOf(hay.subarray(93, 293), hay, 100)).toBe(-7)
+    expect(lagOf(hay.subarray(93, 293), hay, 100)).toBe(-7)
   })
 
   it('is the stated one in silence, and nowhere if the sound is another', () => {
-    expect(placeOf(new Float64Array(200), hay, 100)).toBe(0)
+    expect(lagOf(new Float64Array(200), hay, 100)).toBe(0)
     expect(
-      placeOf(
+      lagOf(
         hay.subarray(100, 300).map((value, place) => value * (place % 2 ? 1 : -1)),
         hay,
         100,
