@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { UsageError } from '../../src/core/errors.js'
 import type { Desk } from './desk.js'
 import type { HttpTransport, McpSdk, ProtocolServer } from './sdk-package.js'
-import { openSession } from './session.js'
+import { openMcpSession } from './session.js'
 
 /** The address of a server for clients over HTTP. */
 export interface HttpFront {
@@ -71,7 +71,7 @@ export async function openHttpFront(sdk: McpSdk, desk: Desk, port: number): Prom
 
   /** A session counts only when its client has initialized it. Any other request ends it. */
   async function newSession(response: ServerResponse): Promise<Session> {
-    const server = openSession(sdk, desk)
+    const server = openMcpSession(sdk, desk)
     const transport = new sdk.StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {

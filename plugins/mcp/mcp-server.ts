@@ -14,7 +14,7 @@ import type { Desk } from './desk.js'
 import { type HttpFront, openHttpFront } from './http-front.js'
 import { loadMcpSdk } from './sdk-package.js'
 import { openServerKey } from './server-key.js'
-import { openSession } from './session.js'
+import { openMcpSession } from './session.js'
 
 export interface McpServerOptions {
   readonly config: Config
@@ -65,7 +65,7 @@ export async function openMcpServer(options: McpServerOptions): Promise<McpServe
   worker.start()
   return {
     serveStdio: async () => {
-      const session = openSession(sdk, desk)
+      const session = openMcpSession(sdk, desk)
       fronts.push(session)
       const ended = new Promise<void>((resolve) => {
         session.onclose = resolve

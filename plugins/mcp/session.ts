@@ -23,7 +23,7 @@ const INVALID_PARAMS = -32_602
 const ASK_MS = 600_000
 
 /** Opens one connection to a client. Connect it to a transport. */
-export function openSession(sdk: McpSdk, desk: Desk): ProtocolServer {
+export function openMcpSession(sdk: McpSdk, desk: Desk): ProtocolServer {
   const server = new sdk.Server(
     { name: 'voxmux', version: voxmuxVersion() },
     {

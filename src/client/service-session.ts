@@ -24,7 +24,11 @@ interface Shared extends Omit<ServiceSession, 'release'> {
 const sessions = new Map<string, Shared>()
 
 /** Joins this process's session for a service and identity. The first caller's options and meter apply. */
-export function openSession(options: ResolvedClientOptions, logger: Logger, meter?: TrafficMeter): ServiceSession {
+export function openServiceSession(
+  options: ResolvedClientOptions,
+  logger: Logger,
+  meter?: TrafficMeter,
+): ServiceSession {
   // A hash, so that the key does not contain the secret.
   const key = createHash('sha256').update(JSON.stringify(options)).digest('hex')
   const shared = sessions.get(key) ?? create(options, logger, meter)

@@ -14,7 +14,7 @@ import { type ResolvedClientOptions, resolveClientOptions, type VoxmuxClientOpti
 import { fileFailed } from './file-failed.js'
 import type { FileStatus } from './file-status.js'
 import type { CallOptions, FileToRegister, StartOptions } from './service-api.js'
-import { openSession, type ServiceSession } from './service-session.js'
+import { openServiceSession, type ServiceSession } from './service-session.js'
 import { type FileToStart, provenStart, resumeStart, type StartOutcome, startOnce } from './start-once.js'
 import type { WatchOptions } from './status-watcher.js'
 import { type Downloaded, type DownloadOptions, downloadFile } from './transfer/download-file.js'
@@ -45,7 +45,7 @@ export class VoxmuxClient {
   constructor(options: VoxmuxClientOptions) {
     this.#options = resolveClientOptions(options)
     const logger = options.logger ?? silentLogger
-    this.#session = openSession(this.#options, logger, options.meter)
+    this.#session = openServiceSession(this.#options, logger, options.meter)
     this.#transfers = new PQueue({ concurrency: this.#options.transferConcurrency })
     this.#context = { transport: this.#session.transport, retry: this.#options.retry, logger }
   }
