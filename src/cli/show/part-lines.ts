@@ -1,5 +1,5 @@
 import type { JobPlan } from '../../pipeline/plan/plan-job.js'
-import { rangesOf } from '../../pipeline/plan/plan-tracks.js'
+import { trackRanges } from '../../pipeline/plan/plan-tracks.js'
 import type { Segment } from '../../pipeline/plan/segments.js'
 
 /** More parts than these are counted. */
@@ -11,7 +11,7 @@ export function partLines({ media, tracks }: JobPlan, segments: readonly Segment
   if (!track) return []
   const endSec = media.durationSec
   const isClipped = segments.some((one) => 'startSec' in one && endSec !== null && (one.endSec ?? 0) > endSec)
-  const lines = rangesOf(track).flatMap(({ startSample, endSample }) => {
+  const lines = trackRanges(track).flatMap(({ startSample, endSample }) => {
     if (startSample === 0 && endSample === null && !isClipped) return []
     const seconds = (samples: number) => secondsOf(samples / track.stream.sampleRate)
     const end = endSample === null ? (endSec === null ? 'the end' : secondsOf(endSec)) : seconds(endSample)

@@ -17,7 +17,7 @@ const MOST_STRETCHES = 20
 export function planStretches(sampleCount: number, sampleRate: number): readonly SampleRange[] {
   const lengthSec = sampleCount / sampleRate
   const whole = { startSample: 0, endSample: sampleCount }
-  if (lengthSec <= WHOLE_SEC) return partsOf(whole, STRETCH_SEC * sampleRate)
+  if (lengthSec <= WHOLE_SEC) return splitRange(whole, STRETCH_SEC * sampleRate)
   const count = Math.min(MOST_STRETCHES, Math.ceil(lengthSec / PART_SEC))
   return Array.from({ length: count }, (_, index) =>
     stretchAt(Math.floor((index * (lengthSec - SAMPLED_STRETCH_SEC)) / (count - 1)), sampleCount, sampleRate),
@@ -41,7 +41,7 @@ export function loudStretches(
 }
 
 /** Splits a range into parts of `samples`; the last one may be shorter. */
-export function partsOf({ startSample, endSample }: SampleRange, samples: number): readonly SampleRange[] {
+export function splitRange({ startSample, endSample }: SampleRange, samples: number): readonly SampleRange[] {
   const count = Math.max(0, Math.ceil((endSample - startSample) / samples))
   return Array.from({ length: count }, (_, place) => ({
     startSample: startSample + place * samples,

@@ -1,7 +1,7 @@
 import type { PcmFormat } from '../pcm/pcm.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
 import type { SampleRange, VoiceCut } from '../voice-cut.js'
-import { partsOf } from './align-plan.js'
+import { splitRange } from './align-plan.js'
 import type { VoiceAlignment } from './align-voice.js'
 import { pairedParts } from './paired-parts.js'
 
@@ -65,7 +65,7 @@ async function* changedWindows(
   { ranges, share, signal }: SoundChangeOptions,
 ) {
   const windowFrames = Math.round(WINDOW_SEC * cut.sampleRate)
-  const own = ranges.flatMap((range) => partsOf(range, PART_WINDOWS * windowFrames))
+  const own = ranges.flatMap((range) => splitRange(range, PART_WINDOWS * windowFrames))
   const windowValues = windowFrames * cut.channels
   for await (const [before, after] of pairedParts(cut, alignment, own, signal)) {
     const [was, is] = [windowOf(before, cut.pcm.format), windowOf(after, alignment.regenerated.pcm.format)]

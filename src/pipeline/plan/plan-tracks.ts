@@ -187,7 +187,7 @@ export function pieceSec(media: MediaInfo, stream: AudioStreamInfo, { cut }: Pie
 }
 
 /** The ranges to replace in a track, each once: several channels have the same. */
-export function rangesOf({ pieces }: TrackPlan): readonly ClockRange[] {
+export function trackRanges({ pieces }: TrackPlan): readonly ClockRange[] {
   const ranges = pieces.flatMap((piece) => piece.ranges)
   return [...new Map(ranges.map((range) => [range.startSample, range])).values()]
 }
@@ -196,7 +196,7 @@ export function rangesOf({ pieces }: TrackPlan): readonly ClockRange[] {
 export function plannedSec({ media, tracks }: { readonly media: MediaInfo; readonly tracks: readonly TrackPlan[] }) {
   const track = tracks.find(({ pieces }) => pieces.length > 0)
   if (!track) return null
-  const lengths = rangesOf(track).map(({ startSample, endSample }) =>
+  const lengths = trackRanges(track).map(({ startSample, endSample }) =>
     endSample === null
       ? (media.durationSec ?? Number.NaN) - startSample / track.stream.sampleRate
       : (endSample - startSample) / track.stream.sampleRate,

@@ -23,14 +23,14 @@ export interface OldPackets {
 }
 
 /** All bytes of a packet in the input, in their order. */
-export function rangesOf({ start, length, ranges }: OldPackets, packet: number): readonly ByteRange[] {
+export function packetRanges({ start, length, ranges }: OldPackets, packet: number): readonly ByteRange[] {
   return ranges?.(packet) ?? [{ start: start(packet), length: length(packet) }]
 }
 
 /** Reads a packet of the input, its frame header included. */
 export async function readPacket(file: FileHandle, packets: OldPackets, packet: number): Promise<Buffer> {
   const parts: Buffer[] = []
-  for (const { start, length } of rangesOf(packets, packet)) parts.push(await readAt(file, start, length))
+  for (const { start, length } of packetRanges(packets, packet)) parts.push(await readAt(file, start, length))
   return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 

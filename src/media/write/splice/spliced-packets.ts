@@ -1,6 +1,12 @@
 import type { BytePiece, BytePlan } from '../byte-plan.js'
 import { firstAtLeast } from '../first-at-least.js'
-import { type OldPackets, type PacketPlace, type PacketPlaces, rangesOf, type SpliceableTrack } from './old-packets.js'
+import {
+  type OldPackets,
+  type PacketPlace,
+  type PacketPlaces,
+  packetRanges,
+  type SpliceableTrack,
+} from './old-packets.js'
 import type { PacketSpan } from './splice-ranges.js'
 
 /** New packets that replace the old ones of a span. Their number may differ. */
@@ -82,7 +88,7 @@ export class SplicedPackets implements PacketPlaces {
     const source = this.#sourceOf(packet)
     if ('made' in source)
       return [{ kind: 'donor' as const, donor, start: source.made.start, length: source.made.length }]
-    return rangesOf(this.#old, source.old).map((range) => ({ kind: 'input' as const, ...range }))
+    return packetRanges(this.#old, source.old).map((range) => ({ kind: 'input' as const, ...range }))
   }
 
   #sourceOf(packet: number): Source {
