@@ -6,7 +6,7 @@ import { resumeStart, startOnce } from '../../../src/client/start-once.js'
 import { JobFailedError } from '../../../src/core/errors.js'
 import { downloadOutput } from './download-output.js'
 import { type ItemFile, itemFile } from './item-file.js'
-import { type Session, sendFile } from './session.js'
+import { type Session, uploadItem } from './session.js'
 
 /** One item at work. */
 export interface Turn {
@@ -26,7 +26,7 @@ const sent = new Map<string, string>()
 const MOST_SENT = 10_000
 
 /** The operations, by the name of the parameter. */
-export const OPERATIONS = {
+export const NODE_OPERATIONS = {
   async regenerate(turn) {
     const file = await inputOf(turn)
     const { key, outputType } = await started(turn, file)
@@ -76,7 +76,7 @@ async function started(turn: Turn, file: ItemFile): Promise<{ readonly key: stri
     turn.fileId = known
     await forgetLost(key, resumeStart({ ...starting, fileId: known }))
   } else {
-    turn.fileId = await sendFile(session, file, `n8n-${host.getExecutionId()}-${index}-${file.name}`, signal)
+    turn.fileId = await uploadItem(session, file, `n8n-${host.getExecutionId()}-${index}-${file.name}`, signal)
     for (const oldest of sent.keys()) {
       if (sent.size < MOST_SENT) break
       sent.delete(oldest)

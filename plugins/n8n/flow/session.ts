@@ -43,7 +43,7 @@ export async function openSession(host: IExecuteFunctions): Promise<Session> {
  * @returns its file id
  * @throws every error of registerFile; `ERR_UPLOAD_LINK_EXPIRED` after three links
  */
-export async function sendFile(
+export async function uploadItem(
   { options, transport, api }: Session,
   file: ItemFile,
   clientFileId: string,

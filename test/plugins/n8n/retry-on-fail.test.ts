@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { eachItem } from '../../../plugins/n8n/flow/each-item.js'
-import { OPERATIONS } from '../../../plugins/n8n/flow/operations.js'
+import { NODE_OPERATIONS } from '../../../plugins/n8n/flow/operations.js'
 import { openSession } from '../../../plugins/n8n/flow/session.js'
 import { faultyService } from '../../helpers/system/faulty-service.js'
 import { numberedVoice } from '../node-faults.js'
@@ -14,7 +14,7 @@ it('pays for no finished item again when n8n retries the node because of another
   const execute = async () => {
     const session = await openSession(host)
     return eachItem(files.length, 1, undefined, (index, signal) =>
-      OPERATIONS.regenerate({ host, session, index, signal }),
+      NODE_OPERATIONS.regenerate({ host, session, index, signal }),
     )
   }
   await expect(execute()).rejects.toThrow()

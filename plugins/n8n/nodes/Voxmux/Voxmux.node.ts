@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow'
 import { VoxmuxError } from '../../../../src/core/errors.js'
 import { eachItem } from '../../flow/each-item.js'
-import { OPERATIONS, type Turn } from '../../flow/operations.js'
+import { NODE_OPERATIONS, type Turn } from '../../flow/operations.js'
 import { openSession } from '../../flow/session.js'
 
 /** Regenerates the voice of files with the File Voice Regeneration Service. */
@@ -157,7 +157,7 @@ export class Voxmux implements INodeType {
     const items = this.getInputData()
     if (items.length === 0) return [[]]
     const session = await openSession(this)
-    const run = OPERATIONS[this.getNodeParameter('operation', 0) as keyof typeof OPERATIONS]
+    const run = NODE_OPERATIONS[this.getNodeParameter('operation', 0) as keyof typeof NODE_OPERATIONS]
     const { atOnce = 4 } = this.getNodeParameter('options', 0, {}) as { atOnce?: number }
     const results = await eachItem(items.length, atOnce, this.getExecutionCancelSignal(), async (index, signal) => {
       const turn: Turn = { host: this, session, index, signal }
