@@ -8,7 +8,7 @@ import {
   objectIn,
   objectsIn,
   PROPERTY,
-  textIn,
+  utf16In,
 } from './aaf-objects.js'
 import type { CompoundFile } from './compound-file.js'
 
@@ -85,7 +85,7 @@ export function isFile(mob: AafObject): boolean {
 /** The locators of a file, and their addresses. */
 export function locatorsOf(mob: AafObject): readonly { readonly locator: AafObject; readonly url: string }[] {
   return objectsIn(objectIn(mob, PROPERTY.description), PROPERTY.locators).flatMap((locator) => {
-    const url = locator.classNumber === CLASS.networkLocator ? textIn(locator, PROPERTY.url) : undefined
+    const url = locator.classNumber === CLASS.networkLocator ? utf16In(locator, PROPERTY.url) : undefined
     return url ? [{ locator, url }] : []
   })
 }

@@ -131,13 +131,13 @@ export function propertiesWith({ storage, values }: AafObject, property: number,
 
 /** The one object that a property holds. */
 export function objectIn(object: AafObject | undefined, property: number): AafObject | undefined {
-  const storage = object?.storage.children.get(textIn(object, property) ?? '')
+  const storage = object?.storage.children.get(utf16In(object, property) ?? '')
   return storage?.kind === 'storage' ? aafObject(storage) : undefined
 }
 
 /** The objects that a vector or a set holds, in the order of its index. @throws {TimelineSyntaxError} */
 export function objectsIn(object: AafObject | undefined, property: number): readonly AafObject[] {
-  const name = textIn(object, property)
+  const name = utf16In(object, property)
   const index = object?.storage.children.get(`${name} index`)?.content
   if (!object || name === undefined || !index || index.length < 12) return []
   // Each entry of a set also counts its references and repeats the key of its object.
@@ -153,7 +153,7 @@ export function objectsIn(object: AafObject | undefined, property: number): read
 }
 
 /** A text in UTF-16, without the zero at its end; undefined if there is none. */
-export function textIn(object: AafObject | undefined, property: number): string | undefined {
+export function utf16In(object: AafObject | undefined, property: number): string | undefined {
   return object?.values.get(property)?.data.toString('utf16le').split('\0', 1)[0]
 }
 

@@ -16,7 +16,7 @@ import {
   PROPERTY,
   propertiesWith,
   rateIn,
-  textIn,
+  utf16In,
 } from './aaf-objects.js'
 import { type CompoundFile, parseCompoundFile } from './compound-file.js'
 import { writeCompoundFile } from './write-compound-file.js'
@@ -39,7 +39,7 @@ export function readAaf(text: string): Timeline {
   const reading = new AafReading(content)
   for (const mob of content.tops) reading.composition(mob, SOUND)
   if (!reading.hasClips) for (const mob of content.tops) reading.composition(mob, PICTURE)
-  return reading.found.timeline(textIn(content.tops[0], PROPERTY.mobName) ?? null, (media) =>
+  return reading.found.timeline(utf16In(content.tops[0], PROPERTY.mobName) ?? null, (media) =>
     media.size === 0 ? text : relinkAaf(file, content, media),
   )
 }
@@ -82,7 +82,7 @@ class AafReading {
       const [segment, rate] = [objectIn(slot, PROPERTY.segment), rateIn(slot, PROPERTY.editRate)]
       const kind = definitionIn(segment, PROPERTY.dataDefinition)
       if (!segment || !rate || kind === undefined || !kinds.has(kind)) continue
-      const clip = textIn(mob, PROPERTY.mobName) ?? ''
+      const clip = utf16In(mob, PROPERTY.mobName) ?? ''
       this.#segment(segment, { part: wholeOf(segment, rate), rate, clip, depth: 0 })
     }
   }
@@ -166,7 +166,7 @@ class AafReading {
     this.hasClips = true
     const mob = this.#content.mobs.get(id)
     const slot = mob && slotOf(mob, integerIn(clip, PROPERTY.sourceSlotId))
-    const name = (mob?.classNumber !== CLASS.sourceMob && textIn(mob, PROPERTY.mobName)) || play.clip
+    const name = (mob?.classNumber !== CLASS.sourceMob && utf16In(mob, PROPERTY.mobName)) || play.clip
     const [segment, rate] = [objectIn(slot, PROPERTY.segment), rateIn(slot, PROPERTY.editRate)]
     if (!mob || !rate) {
       this.found.add('missing-reference', name, 'has no reference to a media file: left as it is')
@@ -196,7 +196,7 @@ class AafReading {
   /** Name of the mob that a clip plays. */
   #nameOf(segment: AafObject): string {
     const mob = this.#content.mobs.get(identityIn(segment, PROPERTY.sourceId) ?? '')
-    return textIn(mob, PROPERTY.mobName) ?? ''
+    return utf16In(mob, PROPERTY.mobName) ?? ''
   }
 }
 

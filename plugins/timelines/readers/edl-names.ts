@@ -8,7 +8,7 @@ const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(\S.*)$/i
  * Index of the first comment about the incoming clip of a transition; 0 if all comments are its own. Those before it are
  * about the outgoing clip, and those under a fade to black about the clip that fades.
  */
-export function turnOf(event: EdlEvent): number {
+export function incomingComment(event: EdlEvent): number {
   const { transitionFrames, comments } = event
   if (transitionFrames === 0) return 0
   const turn = comments.findIndex((comment) => TO.test(comment))
@@ -22,8 +22,8 @@ export function turnOf(event: EdlEvent): number {
  * @param next the line after it, if that is the other side of the same transition
  */
 export function writtenNames(event: EdlEvent, next: EdlEvent | undefined): readonly string[] {
-  const own = namesIn(event.comments.slice(turnOf(event)))
-  return own.length > 0 || !next ? own : namesIn(next.comments.slice(0, turnOf(next)))
+  const own = namesIn(event.comments.slice(incomingComment(event)))
+  return own.length > 0 || !next ? own : namesIn(next.comments.slice(0, incomingComment(next)))
 }
 
 function namesIn(comments: readonly string[]): readonly string[] {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { EdlEvent } from '../../../src/pipeline/plan/edl-events.js'
 import type { RelinkedMedia } from '../timeline.js'
-import { otherSide, turnOf, writtenNames } from './edl-names.js'
+import { incomingComment, otherSide, writtenNames } from './edl-names.js'
 
 /** Everything before the name in a line that names a clip or a file. */
 const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)/i
@@ -22,7 +22,7 @@ export function relinkEdl(
     let comment = 0
     for (let line = event.firstLine + 1; line <= event.lastLine; line++) {
       if (!lines[line]?.trimStart().startsWith('*')) continue
-      const isOutgoing = comment++ < turnOf(event)
+      const isOutgoing = comment++ < incomingComment(event)
       lines[line] = renamed(lines[line] as string, mediaOf(isOutgoing ? index - 1 : index))
     }
   }

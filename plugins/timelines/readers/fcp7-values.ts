@@ -15,13 +15,13 @@ import { hull, hullOf, length, rangeOf, scaled, type TimeRange } from '../time/t
 import { child, childElements, type XmlElement } from './xml-document.js'
 
 /** Text of a child; undefined if there is none. */
-export function textIn(element: XmlElement | undefined, name: string): string | undefined {
+export function childText(element: XmlElement | undefined, name: string): string | undefined {
   return child(element, name)?.text
 }
 
 /** A whole number of frames; undefined if it is missing or -1, which stands for "not set". */
 export function frameNumber(element: XmlElement | undefined, name: string): bigint | undefined {
-  const text = textIn(element, name) ?? ''
+  const text = childText(element, name) ?? ''
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined
 }
 
@@ -30,7 +30,7 @@ export function rateOf(element: XmlElement | undefined): Rational | undefined {
   const rate = child(element, 'rate')
   const base = frameNumber(rate, 'timebase')
   if (base === undefined || base === 0n) return undefined
-  return /^true$/i.test(textIn(rate, 'ntsc') ?? '') ? rational(base * 1000n, 1001n) : rational(base)
+  return /^true$/i.test(childText(rate, 'ntsc') ?? '') ? rational(base * 1000n, 1001n) : rational(base)
 }
 
 /** How many frames into its file a subclip begins, from where its in and out count; 0 of any other clip. */
@@ -60,7 +60,7 @@ export function clipRange(clip: XmlElement, rate: Rational): TimeRange {
 }
 
 export function isOff(element: XmlElement): boolean {
-  return /^false$/i.test(textIn(element, 'enabled') ?? '')
+  return /^false$/i.test(childText(element, 'enabled') ?? '')
 }
 
 /** A change of speed of a clip. */
@@ -76,14 +76,15 @@ export function timeRemapOf(clip: XmlElement): TimeRemap | undefined {
   const effect = childElements(clip, 'filter')
     .filter((filter) => !isOff(filter))
     .map((filter) => child(filter, 'effect'))
-    .find((one) => /^timeremap$/i.test(textIn(one, 'effectid') ?? ''))
+    .find((one) => /^timeremap$/i.test(childText(one, 'effectid') ?? ''))
   if (!effect) return undefined
-  const parameter = (id: string) => childElements(effect, 'parameter').find((one) => textIn(one, 'parameterid') === id)
-  const percent = decimal(textIn(parameter('speed'), 'value') ?? '100') ?? rational(100)
-  const sign = /^true$/i.test(textIn(parameter('reverse'), 'value') ?? '') ? -1 : 1
-  const isVariable = /^(1|true)$/i.test(textIn(parameter('variablespeed'), 'value') ?? '')
+  const parameter = (id: string) =>
+    childElements(effect, 'parameter').find((one) => childText(one, 'parameterid') === id)
+  const percent = decimal(childText(parameter('speed'), 'value') ?? '100') ?? rational(100)
+  const sign = /^true$/i.test(childText(parameter('reverse'), 'value') ?? '') ? -1 : 1
+  const isVariable = /^(1|true)$/i.test(childText(parameter('variablespeed'), 'value') ?? '')
   const keyframes = childElements(parameter('graphdict'), 'keyframe')
-  const frames = keyframes.map((one) => decimal(textIn(one, 'value') ?? '')).filter((frame) => frame !== undefined)
+  const frames = keyframes.map((one) => decimal(childText(one, 'value') ?? '')).filter((frame) => frame !== undefined)
   const speed = multiply(divide(percent, rational(100)), rational(sign))
   if (!isVariable && speed.numerator === speed.denominator) return undefined
   return { speed, frames: isVariable ? frames : [] }

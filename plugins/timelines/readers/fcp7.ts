@@ -7,6 +7,7 @@ import { hull, moved, playedPart, scaled, type TimeRange, widened } from '../tim
 import type { Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import {
+  childText,
   clipRange,
   frameNumber,
   isOff,
@@ -14,7 +15,6 @@ import {
   remappedFrames,
   subclipStart,
   type TimeRemap,
-  textIn,
   timeRemapOf,
 } from './fcp7-values.js'
 import { child, childElements, descendants, parseXml, textEdit, type XmlElement } from './xml-document.js'
@@ -33,7 +33,7 @@ export function readFcp7(text: string): Timeline {
   const tops = topSequences(root)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
-  return reading.found.timeline(textIn(tops[0], 'name') ?? null, (media) => {
+  return reading.found.timeline(childText(tops[0], 'name') ?? null, (media) => {
     const edits = files.flatMap((file) => {
       const [made, url] = [media.get(fileId(file)), child(file, 'pathurl')]
       return made && url ? [textEdit(text, url, addressOfPath(made.path, url.text))] : []
@@ -84,13 +84,17 @@ class Fcp7Reading {
     const rate = rateOf(sequence) ?? rational(25)
     for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
-        this.found.add('disabled', `A track of ${textIn(sequence, 'name') ?? 'the sequence'}`, 'is off: left as it is')
+        this.found.add(
+          'disabled',
+          `A track of ${childText(sequence, 'name') ?? 'the sequence'}`,
+          'is off: left as it is',
+        )
         continue
       }
       this.#guard.pass(track.children.length)
       for (const [index, item] of track.children.entries()) {
         if (item.name === 'generatoritem' && kind === 'audio')
-          this.found.add('generator', textIn(item, 'name') ?? '', 'is generated, not recorded: left as it is')
+          this.found.add('generator', childText(item, 'name') ?? '', 'is generated, not recorded: left as it is')
         if (item.name === 'clipitem') this.#clip(item, neighbours(track.children, index), { rate, window, depth, kind })
       }
     }
@@ -102,7 +106,7 @@ class Fcp7Reading {
     { rate, window, depth, kind }: { rate: Rational; window: TimeRange | null; depth: number; kind: 'audio' | 'video' },
   ): void {
     this.hasClips = true
-    const name = textIn(item, 'name') ?? ''
+    const name = childText(item, 'name') ?? ''
     if (isOff(item)) {
       this.found.add('disabled', name, 'is disabled: left as it is')
       return
@@ -155,7 +159,7 @@ class Fcp7Reading {
   /** `offset` is where in its file a subclip begins. */
   #file(item: XmlElement, clip: string, parts: readonly TimeRange[], offset: Rational): void {
     const file = this.#fileOf(item)
-    const address = textIn(file, 'pathurl')
+    const address = childText(file, 'pathurl')
     if (!file || !address) {
       this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
       return

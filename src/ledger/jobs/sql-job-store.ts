@@ -9,7 +9,7 @@ import { INSERT_JOB, jobRow } from './job-row.js'
 import { DEFAULT_LEASE_MS, type JobLease, type JobStore } from './job-store.js'
 import { expedite } from './job-wakes.js'
 import { READY, sqlJobClaims } from './sql-job-claims.js'
-import { FREE_OUTPUT, takeOutput } from './taken-outputs.js'
+import { FREE_OUTPUT, takeOutputPath } from './taken-outputs.js'
 
 /** Dependencies of a store, mostly replaced in tests. */
 export interface StoreContext {
@@ -71,7 +71,7 @@ export function sqlJobStore({ database, holder }: StoreContext): JobStore {
     getByKey: (key) => findJob(database, 'jobs.key = ?', [key]),
     list: (filter = {}) => listJobs(database, filter),
     counts: () => countJobs(database),
-    takeOutput: (lease, path) => takeOutput(database, holder, lease, path),
+    takeOutput: (lease, path) => takeOutputPath(database, holder, lease, path),
     close: () => database.close(),
 
     enqueue(request) {

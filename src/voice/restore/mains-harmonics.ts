@@ -1,4 +1,4 @@
-import { measureTone, SEGMENT_SEC, type Tone, turnOf } from './tone.js'
+import { measureTone, phaseTurn, SEGMENT_SEC, type Tone } from './tone.js'
 
 const HIGHEST_HZ = 1200
 /** Coherence from which on a tone is steady: 1 for mains, about 0.3 for noise and voice. */
@@ -27,7 +27,7 @@ export function findHarmonics(low: Float32Array, nominalHz: number, weights: Flo
     // Hum has its lowest harmonics: without them, the rest need not be measured.
     if (harmonic > 3 && steady.length === 0) break
     const tone = measureTone(low, harmonic * frequencyHz)
-    const { coherence, power } = turnOf(tone, weights, 1)
+    const { coherence, power } = phaseTurn(tone, weights, 1)
     if (coherence >= STEADY) steady.push({ tone, power: 2 * power })
   }
   const strongest = Math.max(...steady.map(({ power }) => power))
@@ -43,7 +43,7 @@ function offsetOf(low: Float32Array, nominalHz: number, weights: Float64Array): 
     let sizes = 1e-300
     for (const lag of lags) {
       for (const { harmonic, tone } of tones.slice(0, most)) {
-        const { angle, size } = turnOf(tone, weights, lag)
+        const { angle, size } = phaseTurn(tone, weights, lag)
         const turns = 2 * Math.PI * lag * SEGMENT_SEC * harmonic
         const rest = angle - turns * offset
         sum += size * turns * (rest - 2 * Math.PI * Math.round(rest / (2 * Math.PI)))

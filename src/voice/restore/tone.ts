@@ -47,7 +47,7 @@ export function measureTone(low: Float32Array, hz: number): Tone {
  *
  * @param weights how much each segment counts
  */
-export function turnOf({ re, im }: Tone, weights: Float64Array, lag: number) {
+export function phaseTurn({ re, im }: Tone, weights: Float64Array, lag: number) {
   let [turnRe, turnIm, sizes, sum] = [0, 0, 1e-30, 1e-30]
   for (let m = lag; m < re.length; m++) {
     const aRe = re[m] as number
