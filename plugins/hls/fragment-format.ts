@@ -1,7 +1,7 @@
 import { uint32BE } from '../../src/media/number-bytes.js'
 import { makeBox } from '../../src/media/probe/movie/box.js'
 import { type AdtsFormat, brokenSegment, withHeader, withoutHeader } from './audio-frames.js'
-import { type Box, boxesIn } from './mp4-boxes.js'
+import { type BoxSpan, boxesIn } from './mp4-boxes.js'
 import type { SegmentFormat } from './segment-format.js'
 
 const BASE_DATA_OFFSET = 0x1
@@ -24,10 +24,10 @@ interface SampleRun {
 }
 
 interface Fragment {
-  readonly moof: Box
-  readonly mdat: Box
-  readonly parts: readonly (Box | SampleRun)[]
-  readonly traf: Box
+  readonly moof: BoxSpan
+  readonly mdat: BoxSpan
+  readonly parts: readonly (BoxSpan | SampleRun)[]
+  readonly traf: BoxSpan
 }
 
 /** Sound in fragments of an MP4, one track. A segment whose frames keep their sizes comes out bit for bit. */
@@ -63,13 +63,13 @@ export class FragmentFormat implements SegmentFormat {
     return withIndex(Buffer.concat(pieces), segment, edges)
   }
 
-  #boxes(segment: Buffer): readonly Box[] {
+  #boxes(segment: Buffer): readonly BoxSpan[] {
     const boxes = boxesIn(segment)
     if (boxes === null) throw brokenSegment(this.#name, 'is cut off within a box')
     return boxes
   }
 
-  #fragments(segment: Buffer, boxes: readonly Box[]): readonly Fragment[] {
+  #fragments(segment: Buffer, boxes: readonly BoxSpan[]): readonly Fragment[] {
     return boxes.flatMap((moof, place) => {
       if (moof.type !== 'moof') return []
       const mdat = boxes.slice(place).find(({ type }) => type === 'mdat')
@@ -78,7 +78,7 @@ export class FragmentFormat implements SegmentFormat {
     })
   }
 
-  #fragment(segment: Buffer, moof: Box, mdat: Box): Fragment {
+  #fragment(segment: Buffer, moof: BoxSpan, mdat: BoxSpan): Fragment {
     const [traf, ...others] = (boxesIn(segment, moof.content, moof.end) ?? []).filter(({ type }) => type === 'traf')
     const inside = traf && boxesIn(segment, traf.content, traf.end)
     const header = inside?.find(({ type }) => type === 'tfhd')
@@ -89,7 +89,7 @@ export class FragmentFormat implements SegmentFormat {
       throw brokenSegment(this.#name, 'counts from the beginning of a file that is not there')
     const defaultSize = defaultSizeOf(segment, header, flags)
     let at = mdat.content
-    const parts = inside.map((box): Box | SampleRun => {
+    const parts = inside.map((box): BoxSpan | SampleRun => {
       if (box.type !== 'trun') return box
       const run = this.#run(segment, box, { moof, at, defaultSize })
       at = run.end
@@ -99,7 +99,7 @@ export class FragmentFormat implements SegmentFormat {
     return { moof, mdat, parts, traf }
   }
 
-  #run(segment: Buffer, box: Box, base: { moof: Box; at: number; defaultSize: number | null }) {
+  #run(segment: Buffer, box: BoxSpan, base: { moof: BoxSpan; at: number; defaultSize: number | null }) {
     const versionAndFlags = segment.readUInt32BE(box.content)
     const has = (flag: number) => (versionAndFlags & flag) !== 0
     const count = segment.readUInt32BE(box.content + 4)
@@ -134,7 +134,7 @@ export class FragmentFormat implements SegmentFormat {
 }
 
 /** Takes the samples of a fragment off the front of those that are left, and writes its `moof`, then its `mdat`. */
-function writeHalf(segment: Buffer, fragment: Fragment, box: Box, left: Buffer[]): Buffer {
+function writeHalf(segment: Buffer, fragment: Fragment, box: BoxSpan, left: Buffer[]): Buffer {
   const runs = fragment.parts.filter((part) => 'rows' in part)
   const count = runs.reduce((sum, { rows }) => sum + rows.length, 0)
   if (box === fragment.mdat) return makeBox('mdat', Buffer.concat(left.splice(0, count)))
@@ -194,7 +194,7 @@ function withIndex(written: Buffer, segment: Buffer, edges: ReadonlyMap<number, 
   return written
 }
 
-function defaultSizeOf(segment: Buffer, header: Box, flags: number): number | null {
+function defaultSizeOf(segment: Buffer, header: BoxSpan, flags: number): number | null {
   if (!(flags & TRACK_DEFAULT_SIZE)) return null
   // Track id, then the optional fields in the order of their flags.
   const before = (flags & 0x2 ? 4 : 0) + (flags & 0x8 ? 4 : 0)

@@ -1,7 +1,7 @@
 import { PrecheckError } from '../../src/core/errors.js'
 
 /** Bytes of a file, from {@link offset} on. */
-export interface ByteRange {
+export interface ResourceRange {
   readonly offset: number
   readonly length: number
 }
@@ -9,7 +9,7 @@ export interface ByteRange {
 /** A file, or a part of one, as a playlist names it. `line` is where its range is written, null for a whole file. */
 export interface Resource {
   readonly uri: string
-  readonly range: ByteRange | null
+  readonly range: ResourceRange | null
   readonly rangeLine: number | null
 }
 
@@ -99,7 +99,7 @@ export function parseMedia(text: string, name: string): MediaPlaylist {
     if (tag === 'EXT-X-MAP') map = mapOf(parseAttributes(value), place, name)
     if (line === '' || line.startsWith('#')) return
     if (!(durationSec >= 0)) throw broken(name, `names ${line} without its duration`)
-    const bytes: ByteRange | null = range && rangeOf(range.text, endBefore(segments, line), name)
+    const bytes: ResourceRange | null = range && rangeOf(range.text, endBefore(segments, line), name)
     segments.push({ uri: line, range: bytes, rangeLine: range?.line ?? null, durationSec, map, run })
     durationSec = Number.NaN
     range = null
@@ -166,7 +166,7 @@ function mapOf(attributes: ReadonlyMap<string, string>, line: number, name: stri
 }
 
 /** `length[@offset]`; without an offset it begins where the one before it in the same file ends. */
-function rangeOf(text: string, before: number, name: string): ByteRange {
+function rangeOf(text: string, before: number, name: string): ResourceRange {
   const [, length, offset] = /^(\d+)(?:@(\d+))?$/.exec(text) ?? []
   if (length === undefined) throw broken(name, `has a byte range that is none: ${text}`)
   return { length: Number(length), offset: offset === undefined ? before : Number(offset) }

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../src/core/make-folder.js'
 import { boxesIn } from './mp4-boxes.js'
-import type { ByteRange } from './playlist.js'
+import type { ResourceRange } from './playlist.js'
 
 /** Boxes that say where in the file its fragments lie: packagers write one before or behind all of them. */
 const INDEXES = new Set(['sidx', 'mfra'])
@@ -33,7 +33,7 @@ export class RewrittenFile {
   }
 
   /** Writes other bytes for a part, null for the whole file. */
-  async replace(range: ByteRange | null, bytes: Buffer): Promise<void> {
+  async replace(range: ResourceRange | null, bytes: Buffer): Promise<void> {
     const { offset, length } = range ?? { offset: 0, length: (await this.#source.stat()).size }
     await this.#copyUntil(offset)
     await this.#append(bytes)
@@ -42,7 +42,7 @@ export class RewrittenFile {
   }
 
   /** Place in the new file of a part of the old one, replaced or not. */
-  rangeOf({ offset, length }: ByteRange): ByteRange {
+  rangeOf({ offset, length }: ResourceRange): ResourceRange {
     const moved = (place: number) => place + (this.#moves.findLast(({ end }) => end <= place)?.by ?? 0)
     const start = moved(offset)
     return { offset: start, length: moved(offset + length) - start }
