@@ -1,4 +1,5 @@
 import { PrecheckError } from '../../src/core/errors.js'
+import { ADTS_HEAD_BYTES, adtsLength } from '../../src/media/probe/adts-length.js'
 
 /** Fields in the header of each ADTS frame. */
 export interface AdtsFormat {
@@ -11,9 +12,6 @@ export interface AdtsFormat {
 }
 
 const SAMPLE_RATES = [96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350]
-const HEADER_BYTES = 7
-/** Samples that each frame of AAC-LC holds. */
-export const AAC_FRAME_SAMPLES = 1024
 
 /** Sample rate in Hz. */
 export function sampleRateOf(format: AdtsFormat): number {
@@ -36,7 +34,7 @@ export function formatOfFrame(frame: Buffer, name: string): AdtsFormat {
 
 /** One frame as it stands in an MP4, with the header that a stream of frames needs. */
 export function withHeader(payload: Buffer, { objectType, rateIndex, channelConfiguration }: AdtsFormat): Buffer {
-  const length = payload.length + HEADER_BYTES
+  const length = payload.length + ADTS_HEAD_BYTES
   const header = Buffer.from([
     // Sync word, MPEG-4, no CRC.
     ...[0xff, 0xf1],
@@ -53,15 +51,13 @@ export function withHeader(payload: Buffer, { objectType, rateIndex, channelConf
 /** A frame without its header, as it stands in an MP4. */
 export function withoutHeader(frame: Buffer): Buffer {
   // The bit says that no CRC follows.
-  return frame.subarray((frame[1] as number) & 1 ? HEADER_BYTES : HEADER_BYTES + 2)
+  return frame.subarray((frame[1] as number) & 1 ? ADTS_HEAD_BYTES : ADTS_HEAD_BYTES + 2)
 }
 
 /** Length of the ADTS frame that begins at a place, null if none begins there, or not all of it is there. */
-export function frameLength(bytes: Buffer, at: number): number | null {
-  if (at + HEADER_BYTES > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] as number) & 0xf6) !== 0xf0) return null
-  const [third = 0, fourth = 0, fifth = 0] = bytes.subarray(at + 3, at + 6)
-  const length = ((third & 3) << 11) | (fourth << 3) | (fifth >> 5)
-  return length >= HEADER_BYTES && at + length <= bytes.length ? length : null
+export function wholeFrameLength(bytes: Buffer, at: number): number | null {
+  const length = adtsLength(bytes, at)
+  return length > 0 && at + length <= bytes.length ? length : null
 }
 
 function checked(format: AdtsFormat, name: string): AdtsFormat {

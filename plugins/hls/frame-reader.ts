@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { JobFailedError } from '../../src/core/errors.js'
-import { frameLength } from './audio-frames.js'
+import { wholeFrameLength } from './audio-frames.js'
 
 const CHUNK_BYTES = 1 << 18
 
@@ -36,7 +36,7 @@ export class FrameReader implements AsyncDisposable {
 
   async #next(): Promise<Buffer | null> {
     for (;;) {
-      const length = frameLength(this.#left, 0)
+      const length = wholeFrameLength(this.#left, 0)
       if (length !== null) {
         const frame = this.#left.subarray(0, length)
         this.#left = this.#left.subarray(length)

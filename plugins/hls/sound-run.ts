@@ -5,14 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { PrecheckError } from '../../src/core/errors.js'
 import { readAt } from '../../src/core/read-at.js'
 import { decodeAdts } from '../../src/media/index.js'
-import {
-  AAC_FRAME_SAMPLES,
-  type AdtsFormat,
-  brokenSegment,
-  formatOfFrame,
-  notAacLc,
-  sampleRateOf,
-} from './audio-frames.js'
+import { AAC_FRAME_SAMPLES } from '../../src/media/write/encode/adts-frames.js'
+import { type AdtsFormat, brokenSegment, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
 import type { PackageFolder } from './package-folder.js'

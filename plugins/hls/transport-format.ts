@@ -1,4 +1,4 @@
-import { brokenSegment, formatOfFrame, frameLength, muxedAudio, notAacLc } from './audio-frames.js'
+import { brokenSegment, formatOfFrame, muxedAudio, notAacLc, wholeFrameLength } from './audio-frames.js'
 import type { SegmentFormat } from './segment-format.js'
 import {
   packUnit,
@@ -113,7 +113,7 @@ export class TransportFormat implements SegmentFormat {
     for (const { payload } of units) ends.push((ends.at(-1) ?? 0) + payload.length)
     const frames = []
     for (let at = 0; at < stream.length; ) {
-      const length = frameLength(stream, at)
+      const length = wholeFrameLength(stream, at)
       if (length === null) throw brokenSegment(this.#name, 'does not end with a whole frame')
       const bytes = stream.subarray(at, at + length)
       if (at === 0) formatOfFrame(bytes, this.#name)
