@@ -67,6 +67,11 @@ describe('the rules themselves', () => {
       /src\/core holds 26 files/,
     ],
     ['folders made by Node', { 'src/core/a.ts': 'await mkdir(path, { recursive: true })' }, /use makeFolder/],
+    [
+      'a name with two meanings',
+      { 'src/core/a.ts': 'export type Edit = 1', 'plugins/hls/b.ts': 'export async function* Edit() {}' },
+      /core\/a\.ts and plugins\/hls\/b\.ts export Edit/,
+    ],
     ['a long file', { 'src/core/a.ts': 'x\n'.repeat(MAX_LINES + 1) }, /has 301 lines/],
   ])('see %s', (_name, files, message) => {
     expect(breaches(files)).toEqual([expect.stringMatching(message)])

@@ -101,7 +101,29 @@ export function findBreaches(files: SourceFiles, longFiles: Readonly<Record<stri
     ...breachesOfFolders(files),
     ...breachesOfLength(files, longFiles),
     ...breachesOfWidth(files),
+    ...breachesOfNames(files),
   ]
+}
+
+/** Names that several files export with one meaning, each with the reason. */
+const SHARED_NAMES: Readonly<Record<string, string>> = {
+  command: 'yargs opens each command by this name',
+  setTimeout: "the n8n node replaces Node's two functions of that name",
+}
+
+const EXPORTED = /^export (?:async )?(?:type|interface|class|function\*?|const) (\w+)/gm
+
+/** A name that two files export means two things, or one thing twice. */
+function breachesOfNames(files: SourceFiles): readonly string[] {
+  const exporters = new Map<string, Set<string>>()
+  for (const [path, text] of files) {
+    if (!/^(src|plugins)\//.test(path)) continue
+    for (const [, name = ''] of text.matchAll(EXPORTED))
+      exporters.set(name, (exporters.get(name) ?? new Set()).add(path))
+  }
+  return [...exporters]
+    .filter(([name, paths]) => paths.size > 1 && !Object.hasOwn(SHARED_NAMES, name))
+    .map(([name, paths]) => `${[...paths].join(' and ')} export ${name}: give each meaning a name of its own.`)
 }
 
 /** Node's own `recursive` never returns on some file systems. */
