@@ -53,7 +53,9 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
     const all = { limit: 1000 }
     expect(await to.jobs.list(all)).toEqual(await from.jobs.list(all))
     expect(await to.jobs.pauses()).toEqual(await from.jobs.pauses())
-    expect(await to.voices.get('v')).toEqual(await from.voices.get('v'))
+    const moved = await to.voices.getByFileId('f')
+    expect(moved).toMatchObject({ key: 'v', status: 'starting' })
+    expect(moved).toEqual(await from.voices.getByFileId('f'))
     expect((await to.spending.reserved()).map(({ id }) => id)).toEqual(['f'])
     expect(await to.limits.matching('s', { durationSec: 9000 })).toEqual([limit])
     await from.close()

@@ -94,10 +94,6 @@ export class VoiceLedger {
     await this.#database.run(`${FREE.voices} WHERE key = ? AND lease_token = ?`, [lease.key, lease.token])
   }
 
-  async get(key: string): Promise<Voice | null> {
-    return findVoice(this.#database, 'key = ?', [key])
-  }
-
   async getByFileId(fileId: string): Promise<Voice | null> {
     const row = await this.#database.get('SELECT key FROM voice_attempts WHERE file_id = ?', [fileId])
     return row ? findVoice(this.#database, 'key = ?', [String(row.key)]) : null
@@ -222,7 +218,6 @@ function voiceOf(row: Row, attempts: readonly VoiceAttempt[]): Voice {
 
 function attemptOf(row: Row): VoiceAttempt {
   return {
-    attempt: Number(row.attempt),
     fileId: row.file_id === null ? null : String(row.file_id),
     status: row.status as VoiceAttempt['status'],
     errorCode: row.error_code === null ? null : Number(row.error_code),

@@ -31,8 +31,6 @@ export const KEEP_VOICES_MS = 90 * DAY_MS
 
 /** One file id and its result. */
 export interface VoiceAttempt {
-  /** From 1. */
-  readonly attempt: number
   readonly fileId: string | null
   readonly status: Exclude<VoiceStatus, 'new'>
   readonly errorCode: number | null
