@@ -8,12 +8,12 @@ import { loadExtension } from '../../extensions/index.js'
 import { requireLedger, VoiceCache } from '../../ledger/index.js'
 import { findFfmpeg, findFfprobe, forgetBinaries, lackingParts, type MediaBinary } from '../../media/index.js'
 import { describeBytes } from '../../precheck/index.js'
+import { oldNode } from '../old-node.js'
 import { examineFolders } from './examine-folders.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 import { readableSecrets } from './readable-secrets.js'
 
-const OLDEST_NODE = [20, 19] as const
 /** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
 const UNKNOWN_FILE_ID = 'voxmux-doctor'
 
@@ -71,11 +71,9 @@ function binaryOrigin(path: string, config: Config | undefined, tool: 'ffmpeg' |
 }
 
 async function nodeVersion(): Promise<string> {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return process.versions.node
-  throw new UsageError('ERR_NODE_TOO_OLD', `Node ${process.versions.node} is too old.`, {
-    remedies: [`Install Node ${OLDEST_NODE.join('.')} or newer.`],
-  })
+  const fault = oldNode(process.versions.node)
+  if (fault) throw fault
+  return process.versions.node
 }
 
 async function examineStateFolder(config: Config): Promise<readonly Finding[]> {

@@ -19,3 +19,17 @@ it('says in one sentence that too few files may be open to start', async () => {
   expect(result).toMatchObject({ event: 'result', schemaVersion: 1, files: [] })
   expect((await runCli(['watch', '.'], options)).stdout).toBe('')
 })
+
+it('says in one sentence that Node is too old to load it', async () => {
+  const shop = openWorkshop()
+  onTestFinished(() => shop.remove())
+  // A package of voxmux's own refuses to load there.
+  const oldNode = `Object.defineProperty(process.versions,'node',{value:'18.20.8'})`
+  const env = { ...shop.env, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(oldNode)}` }
+  const { exitCode, stderr, stdout } = await runCli(['jobs', 'list', '--json'], { cwd: shop.dir, env })
+  expect([exitCode, stderr]).toEqual([
+    2,
+    'voxmux: Node 18.20.8 is too old for voxmux.\n  → Install Node 20.19 or newer.\n',
+  ])
+  expect(JSON.parse(stdout)).toMatchObject({ exitCode: 2, error: { code: 'ERR_NODE_TOO_OLD' } })
+})
