@@ -49,16 +49,17 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
     await output.flush()
     if (sharesInput) await file.truncate(planSize(plan))
   } catch (error) {
-    throw withPath(error, target)
+    throw withPath(error, options.input, target)
   } finally {
     await output?.settle()
     await Promise.all(files.map((file) => file.close()))
   }
 }
 
-/** Node does not name the file when a write into an open one fails. */
-function withPath(error: unknown, path: string): unknown {
-  return error instanceof Error && 'syscall' in error && !('path' in error) ? Object.assign(error, { path }) : error
+/** Node does not name the file when an open one cannot be read or written. */
+function withPath(error: unknown, input: string, target: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || 'path' in error) return error
+  return Object.assign(error, { path: error.syscall === 'read' ? input : target })
 }
 
 interface Sources {

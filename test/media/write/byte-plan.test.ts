@@ -116,6 +116,14 @@ describe('a byte plan', () => {
     }
   })
 
+  it.skipIf(process.platform !== 'linux')('names the input if it cannot be read any more', async () => {
+    // The first page of no process is mapped.
+    const input = '/proc/self/mem'
+    const plan = bytePlan([{ kind: 'input', start: 0, length: 8 }])
+    const away = await copyPlan(plan, join(folder, 'unread'), { input, donors: [] }).catch((error: unknown) => error)
+    expect(toVoxmuxError(away)).toMatchObject({ code: 'ERR_STORAGE_AWAY', message: expect.stringContaining(input) })
+  })
+
   it('writes and sums what is longer than its blocks', async () => {
     const long = Buffer.alloc(9 * 1024 ** 2 + 5)
     for (let at = 0; at < long.length; at += 4093) long[at] = at & 255
