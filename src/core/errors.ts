@@ -161,6 +161,14 @@ export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'ca
   })
 }
 
+/** Creates the error of a disk that takes no file as large as an output. @param where begins a sentence */
+export function outputTooLarge(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'>): UsageError {
+  return new UsageError('ERR_OUTPUT_TOO_LARGE', `${where} is larger than its disk allows.`, {
+    ...options,
+    remedies: ['Name a place on another disk with --output: FAT takes at most 4 GB per file. You do not pay twice.'],
+  })
+}
+
 /** The second remedy of a full disk. A new state folder would forget what is paid for, so the old one is moved. */
 export const OTHER_DISK =
   'Or use another disk: for outputs with --output, for temporary files with TMPDIR. Move a state folder, and name its new place in VOXMUX_STATE_DIR.'
@@ -196,6 +204,8 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
           OTHER_DISK,
         ],
       })
+    case 'EFBIG':
+      return outputTooLarge(path ?? 'The output', { cause: thrown, input })
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':

@@ -60,6 +60,7 @@ it('never says that the input was being written', () => {
 it.each<[string, string, ExitCode]>([
   ['ENOSPC', 'ERR_DISK_FULL', 4],
   ['EDQUOT', 'ERR_DISK_FULL', 4],
+  ['EFBIG', 'ERR_OUTPUT_TOO_LARGE', 2],
   ['EACCES', 'ERR_NOT_PERMITTED', 2],
   ['EPERM', 'ERR_NOT_PERMITTED', 2],
   ['EROFS', 'ERR_NOT_PERMITTED', 2],

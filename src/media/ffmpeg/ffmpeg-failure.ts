@@ -1,6 +1,7 @@
 import {
   JobFailedError,
   OTHER_DISK,
+  outputTooLarge,
   PrecheckError,
   TransientError,
   UsageError,
@@ -27,6 +28,10 @@ const RULES: readonly FailureRule[] = [
           OTHER_DISK,
         ],
       }),
+  },
+  {
+    pattern: /File too large/i,
+    toError: (input, options) => outputTooLarge(`The output of ${input}`, options),
   },
   {
     pattern: /not on whitelist/i,

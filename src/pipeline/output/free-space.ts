@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import { OTHER_DISK, TransientError, VoxmuxError } from '../../core/errors.js'
+import { OTHER_DISK, outputTooLarge, TransientError, VoxmuxError } from '../../core/errors.js'
 
 /** Checks free space before paying. @param neededBytes by folder @throws {TransientError} `ERR_DISK_FULL` */
 export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
@@ -13,6 +13,14 @@ export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>)
     const free = bavail * bsize
     if (free < needed) throw noSpace(folder, undefined, spaceNeeded(needed, free))
   }
+}
+
+/** Type of FAT in `statfs` on Linux, and its largest file. */
+const FAT = { type: 0x4d44, mostBytes: 2 ** 32 - 1 }
+
+/** Checks before paying that a file fits into FAT, if that is its file system. @throws {UsageError} `ERR_OUTPUT_TOO_LARGE` */
+export function requireLargeFile(output: string, sizeBytes: number, { type }: { readonly type: number }): void {
+  if (type === FAT.type && sizeBytes > FAT.mostBytes) throw outputTooLarge(output, { input: output })
 }
 
 /** Share of the free space that a download may fill. Its sender alone knows its length, and may never end. */

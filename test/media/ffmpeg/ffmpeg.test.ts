@@ -1,9 +1,10 @@
 import { createHook } from 'node:async_hooks'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { findFfmpeg } from '../../../src/media/ffmpeg/binaries.js'
 import { ffmpegArguments, runFfmpeg, streamFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../../src/media/ffmpeg/ffprobe.js'
 import { fileUrl } from '../../../src/media/ffmpeg/input-safety.js'
@@ -67,6 +68,17 @@ describe('ffmpeg', () => {
     expect((await stat(target)).size).toBeGreaterThan(32_000)
     expect(seconds.at(-1)).toBeCloseTo(2, 1)
     expect(result.stderrTail).not.toContain('out_time')
+  })
+
+  it.skipIf(process.platform === 'win32')('names a disk that takes no file as large as the output', async () => {
+    const tool = folder.file('limited-ffmpeg')
+    const { path } = await findFfmpeg()
+    await writeFile(tool, `#!/bin/sh\ntrap '' XFSZ\nulimit -f 8\nexec '${path}' "$@"\n`, { mode: 0o700 })
+    vi.stubEnv('VOXMUX_FFMPEG', tool)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const output = { url: folder.file('large.wav'), options: ['-f', 'wav'] }
+    const run = runFfmpeg({ inputs: [{ url: Readable.from([Buffer.alloc(64_000)]), options: RAW }], outputs: [output] })
+    await expect(run).rejects.toMatchObject({ code: 'ERR_OUTPUT_TOO_LARGE', exitCode: 2 })
   })
 
   it('streams stdout', async () => {

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { linkedAbort } from '../../../core/linked-abort.js'
 import { measureEncoders, packetReading } from '../../../media/index.js'
@@ -7,6 +8,7 @@ import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../.
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { filesBeside, requireFreeNames } from '../../output/files-beside.js'
+import { requireLargeFile } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { readReceipt } from '../../output/receipt.js'
 import { recipeHash } from '../../plan/job-settings.js'
@@ -85,6 +87,9 @@ export async function plannedFile(
       })
       if (!settings.force) await requireFreeNames(output, filesBeside(settings))
       await requireWritableFolder(dirname(output))
+      // Another container may be smaller.
+      if (plan.mux.container === plan.media.container)
+        requireLargeFile(output, plan.media.sizeBytes, await statfs(dirname(output)))
       rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
       await rehearsal
     },
