@@ -46,9 +46,7 @@ export async function claimedBefore(tx: Transaction, { token, holder }: LeaseReq
        (SELECT id FROM holders WHERE host = ? AND pid = ?)`,
     [token, holder.host, holder.pid],
   )
-  if (!row) return null
-  const lease = { jobId: String(row.id), token, expiresMs: Number(row.lease_expires_ms) }
-  return { job: heldJobOf(row, holder), lease }
+  return row ? { job: heldJobOf(row, holder), lease: { jobId: String(row.id), token } } : null
 }
 
 /** Claims the next job, if there is one. */
@@ -79,15 +77,15 @@ export async function claimNext(
 async function take(
   tx: Transaction,
   holder: Holder,
-  { holderId, ...lease }: NewLease,
+  { token, holderId, expiresMs }: NewLease,
   { id, values }: { readonly id: string; readonly values: readonly SqlValue[] },
 ): Promise<ClaimedJob | null> {
   const row = await tx.get(
     `UPDATE jobs SET status = 'working', ready = 0, not_before_ms = NULL, attempts = attempts + 1, updated_ms = ?,
        lease_token = ?, lease_holder = ?, lease_expires_ms = ? WHERE id = ${id} RETURNING *`,
-    [tx.nowMs, lease.token, holderId, lease.expiresMs, ...values],
+    [tx.nowMs, token, holderId, expiresMs, ...values],
   )
-  return row ? { job: heldJobOf(row, holder), lease: { jobId: String(row.id), ...lease } } : null
+  return row ? { job: heldJobOf(row, holder), lease: { jobId: String(row.id), token } } : null
 }
 
 /** Converts a row of `jobs` whose lease, if it has one, is that of `holder`. */

@@ -1,11 +1,10 @@
 import type { ErrorReport } from '../../core/errors.js'
 import type { FileIdentity, Job, JobRequest, JobState, JobStatus } from './job.js'
 
-/** The right to run a job: valid until `expiresMs` (Unix milliseconds) unless a heartbeat renews it. */
+/** The right to run a job, until its time is over without a heartbeat. */
 export interface JobLease {
   readonly jobId: string
   readonly token: string
-  readonly expiresMs: number
 }
 
 export interface ClaimedJob {
@@ -104,7 +103,7 @@ export interface JobStore {
   /** Frees the jobs of processes that died on this host. @returns true if there were any */
   freeDead(): Promise<boolean>
   /** Renews a lease by its full time. An expired lease without a new holder is renewed too. */
-  heartbeat(lease: JobLease, leaseMs?: number): Promise<JobLease>
+  heartbeat(lease: JobLease, leaseMs?: number): Promise<void>
   checkpoint(lease: JobLease, checkpoint: JobCheckpoint): Promise<Job>
   /**
    * Takes an output for a job until its lease ends. A later job of the same input may take it too.

@@ -91,9 +91,7 @@ export function sqlJobStore({ database, holder }: StoreContext): JobStore {
 
     heartbeat: (lease, leaseMs = DEFAULT_LEASE_MS) =>
       database.transaction(async (tx) => {
-        const expiresMs = tx.nowMs + leaseMs
-        await change(tx, lease, 'lease_expires_ms = ?', [expiresMs])
-        return { ...lease, expiresMs }
+        await change(tx, lease, 'lease_expires_ms = ?', [tx.nowMs + leaseMs])
       }),
 
     checkpoint(lease, { state, status, input, inputIdentity, output, publishedSha256 }) {
