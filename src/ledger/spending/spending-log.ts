@@ -85,9 +85,9 @@ export class SpendingLog {
     return rows.map(({ id, sec }) => ({ id: String(id), sec: Number(sec) }))
   }
 
-  /** @param day default today */
-  async spent(day: string = dayOf(this.#database.nowMs())): Promise<DaySpending> {
-    return spentOn(this.#database, day)
+  /** Seconds of today. */
+  spent(): Promise<DaySpending> {
+    return spentOn(this.#database, dayOf(this.#database.nowMs()))
   }
 }
 

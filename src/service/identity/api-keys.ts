@@ -86,11 +86,6 @@ export class ApiKeys {
     return { ...shown(key), revokedMs }
   }
 
-  /** Sets a new expiry for a key that is not revoked. */
-  extend(clientId: string, expiresMs: number): Promise<void> {
-    return this.#records.change(clientId, { expiresMs })
-  }
-
   /** Removes all keys of this process, which ends. */
   async forgetOwn(): Promise<void> {
     const clientIds = [...this.#own.keys()]
