@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, posix, resolve, sep } from 'node:path'
 import { PrecheckError, UsageError } from '../../src/core/errors.js'
-import { isSameState, type QuickIdentity, quickIdentity } from '../../src/pipeline/file-identity.js'
+import { isSameState, type QuickIdentity, quickIdentity } from '../../src/core/file-identity.js'
 import { inputChanged } from '../../src/pipeline/input-guard.js'
 import { isWebAddress, shownInput } from '../../src/pipeline/web-address.js'
 

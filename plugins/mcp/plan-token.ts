@@ -1,5 +1,5 @@
 import { UsageError } from '../../src/core/errors.js'
-import { valueSha256 } from '../../src/pipeline/file-identity.js'
+import { valueSha256 } from '../../src/core/file-identity.js'
 import type { ServerKey } from './server-key.js'
 
 /** How long a plan may be run after it was shown. */

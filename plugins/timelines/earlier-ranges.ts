@@ -1,5 +1,5 @@
+import { isSameState, quickIdentity } from '../../src/core/file-identity.js'
 import type { SampleRange } from '../../src/media/index.js'
-import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
 import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 import type { Receipt } from '../../src/pipeline/output/receipt.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { isSameState, quickIdentity } from '../../src/pipeline/file-identity.js'
+import { isSameState, quickIdentity } from '../../src/core/file-identity.js'
 import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 
 /** The file from which a media file of a timeline was made. */

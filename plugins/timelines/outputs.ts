@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import { UsageError } from '../../src/core/errors.js'
-import { isSameFile } from '../../src/core/same-file.js'
+import { isSameFile } from '../../src/core/file-identity.js'
 import { namesFolder } from '../../src/pipeline/plan/output-path.js'
 import { type Bundle, isInBundle } from './bundles/bundle.js'
 import type { TimelineFile } from './read-timeline.js'

@@ -1,10 +1,10 @@
 import { readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import { fileSha256, valueSha256 } from '../../src/core/file-identity.js'
 import { voxmuxVersion } from '../../src/core/package-folder.js'
 import { readPlainFile } from '../../src/core/read-plain-file.js'
 import { syncFolder } from '../../src/core/sync-folder.js'
-import { fileSha256, valueSha256 } from '../../src/pipeline/file-identity.js'
 import { receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { hiddenPart } from './hidden-part.js'
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { JobFailedError, VoxmuxError } from '../core/errors.js'
-import { fileSha256, isSameState, type QuickIdentity, quickIdentity } from './file-identity.js'
+import { fileSha256, isSameState, type QuickIdentity, quickIdentity } from '../core/file-identity.js'
 import { missingInput, vanishedInput } from './output/storage-faults.js'
 
 /** Faults of an input that was moved, removed or replaced. */

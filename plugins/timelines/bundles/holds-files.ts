@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { fileSha256 } from '../../../src/core/file-identity.js'
 import type { PackedFile } from './rewrite-zip.js'
 import { readZipDirectory } from './zip-directory.js'
 

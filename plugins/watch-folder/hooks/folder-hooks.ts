@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { errorReport, TransientError, UsageError } from '../../../src/core/errors.js'
+import { fileSha256 } from '../../../src/core/file-identity.js'
 import type { Logger } from '../../../src/core/logger.js'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
 import { fileFacts } from '../candidates/file-facts.js'

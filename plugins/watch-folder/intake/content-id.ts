@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { fileSha256 } from '../../../src/core/file-identity.js'
 
 /** Files up to this size are read whole, which takes a moment. */
 const WHOLE_BYTES = 16 * 1024 ** 2

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { access, chmod, copyFile, link, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
+import { fileSha256 } from '../../core/file-identity.js'
 import { makeFolder, reasonAgainstFolder } from '../../core/make-folder.js'
 import { openedOnce, sharedWhileRunning } from '../../core/waiting.js'
 import { type CacheEntry, cacheEntries, cacheFileName, cacheShard, entriesOfKey, lastUsedMs } from './cache-entries.js'
@@ -69,7 +69,7 @@ export class VoiceCache {
         // A share may not support modes; close the file to others if possible.
         await chmod(part, 0o600).catch(() => {})
         const { size: sizeBytes } = await stat(part)
-        const sha256 = await sha256Of(part)
+        const sha256 = await fileSha256(part)
         const name = cacheFileName({ key, sizeBytes, sha256, extension: extname(sourcePath).toLowerCase() })
         const path = join(this.#folder, cacheShard(key), name)
         makeFolder(dirname(path), 0o700)
@@ -200,17 +200,11 @@ async function linkOrCopy(source: string, target: string): Promise<void> {
 
 async function isWhole(path: string, sizeBytes: number, sha256: string): Promise<boolean> {
   try {
-    return (await stat(path)).size === sizeBytes && (await sha256Of(path)) === sha256
+    return (await stat(path)).size === sizeBytes && (await fileSha256(path)) === sha256
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
     throw error
   }
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of createReadStream(path)) hash.update(chunk)
-  return hash.digest('hex')
 }
 
 /**

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
 import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
+import { fileSha256 } from '../../core/file-identity.js'
 import { linkedAbort } from '../../core/linked-abort.js'
 import { formatTime } from '../../core/time.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
@@ -138,7 +136,7 @@ async function finishedCut(media: MediaInfo, cut: PlannedCut, signal: AbortSigna
     sampleCount,
     pcm,
     sizeBytes: size,
-    voiceHash: await sha256Of(cut.path, signal),
+    voiceHash: await fileSha256(cut.path, signal),
   }
 }
 
@@ -147,10 +145,4 @@ function beyondEnd({ stream, request }: PlannedCut): UsageError {
   return new UsageError('ERR_SEGMENT_OUTSIDE', `Audio track ${stream.audioIndex} ends before ${fromSec} s.`, {
     remedies: ['The file has only picture there. Name an earlier part.'],
   })
-}
-
-async function sha256Of(path: string, signal: AbortSignal | undefined): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash, signal ? { signal } : {})
-  return hash.digest('hex')
 }

@@ -1,6 +1,6 @@
+import { isSameState, type QuickIdentity } from '../../core/file-identity.js'
 import type { SampleRange } from '../../media/voice-cut.js'
 import type { PipelineContext } from '../context.js'
-import { isSameState, type QuickIdentity } from '../file-identity.js'
 import type { Receipt } from '../output/receipt.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import type { SentCuts } from '../plan/plan-tracks.js'

@@ -1,6 +1,6 @@
 import { lstat, stat } from 'node:fs/promises'
+import { hasBytes, type QuickIdentity, quickIdentity } from '../../core/file-identity.js'
 import type { Job, JobStore } from '../../ledger/index.js'
-import { hasBytes, type QuickIdentity, quickIdentity } from '../file-identity.js'
 import { receiptPath } from '../plan/output-path.js'
 import { receiptPartPath } from './part-file.js'
 import { outputExists, outputNoFile } from './publish.js'

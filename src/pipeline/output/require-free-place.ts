@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { quickIdentity } from '../file-identity.js'
+import { quickIdentity } from '../../core/file-identity.js'
 import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'

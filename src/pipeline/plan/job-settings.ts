@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../../config/index.js'
 import { recipeSchema } from '../../config/preset-schema.js'
 import { outputTypeSchema } from '../../contract/index.js'
-import { valueSha256 } from '../file-identity.js'
+import { valueSha256 } from '../../core/file-identity.js'
 import { segmentSchema } from './segments.js'
 
 /** All settings of a job except its input, resolved: every default is filled in. A queued job stores them. */

@@ -1,9 +1,9 @@
 import { lstat, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve, sep } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { isSameFile } from '../../core/file-identity.js'
 import { fitName, NAME_MAX_BYTES } from '../../core/fit-name.js'
 import { nearestExisting } from '../../core/make-folder.js'
-import { isSameFile } from '../../core/same-file.js'
 import { REPLACEMENT } from '../../core/undecodable-name.js'
 
 /** Suffix of the receipt's name after the output's. */

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { UsageError, VerificationError } from '../../core/errors.js'
+import { hasBytes } from '../../core/file-identity.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { hashPackets, type MediaInfo, probe } from '../../media/index.js'
-import { hasBytes } from '../file-identity.js'
 import { type Receipt, readReceipt, type StreamFate } from '../output/receipt.js'
 import { outputOfReceipt, receiptPath } from '../plan/output-path.js'
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { UsageError, VerificationError } from '../../core/errors.js'
+import { fileSha256 } from '../../core/file-identity.js'
 import { readPlainFile } from '../../core/read-plain-file.js'
 import { type CredentialsFound, readCredentials } from '../../credentials/index.js'
 import { probe } from '../../media/index.js'
-import { fileSha256 } from '../file-identity.js'
 import type { Receipt } from '../output/receipt.js'
 import { sidecarPath } from '../plan/output-path.js'
 

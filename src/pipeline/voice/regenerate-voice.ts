@@ -1,5 +1,5 @@
+import { valueSha256 } from '../../core/file-identity.js'
 import { type HeldVoice, holdVoice } from '../../ledger/index.js'
-import { valueSha256 } from '../file-identity.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { fileIdOf, VoiceSteps } from './voice-steps.js'
 import { stillRunning } from './wait-for-voice.js'

@@ -1,4 +1,4 @@
-import { fileSha256 } from '../file-identity.js'
+import { fileSha256 } from '../../core/file-identity.js'
 
 /** SystemError and TimeOut, which the interface calls transient. */
 const RETRIED_CODES: ReadonlySet<number> = new Set([-1, -12])

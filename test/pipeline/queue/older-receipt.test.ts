@@ -1,6 +1,6 @@
 import { copyFile } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { fileSha256 } from '../../../src/core/file-identity.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { openJobWorker } from '../../../src/pipeline/queue/job-worker.js'
 import { queueJob } from '../../../src/pipeline/queue/queue-job.js'

@@ -1,7 +1,7 @@
 import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileSha256 } from '../../../src/pipeline/file-identity.js'
+import { fileSha256 } from '../../../src/core/file-identity.js'
 import type { FileEngine, ServiceOptions } from '../../../src/service/index.js'
 import { faultyService } from '../../helpers/system/faulty-service.js'
 import { freshFolder } from '../../service/support/with-service.js'

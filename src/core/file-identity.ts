@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
-import { throwIfAborted } from '../core/abort.js'
+import { throwIfAborted } from './abort.js'
 
 /** Tells one state of a file from another without reading the file. */
 export interface QuickIdentity {
@@ -20,6 +20,14 @@ export function isSameState(
   found: QuickIdentity | undefined,
 ): boolean {
   return found !== undefined && recorded?.sizeBytes === found.sizeBytes && recorded.mtimeMs === found.mtimeMs
+}
+
+/** True if two paths lead to one existing file: through a link, another mount, or a name in different case. */
+export async function isSameFile(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([one, other].map((path) => stat(path, { bigint: true }).catch(() => null)))
+  if (!first || !second || first.dev !== second.dev || first.ino !== second.ino) return false
+  // On some file systems all file numbers are 0, or are not unique.
+  return first.size === second.size && first.mtimeNs === second.mtimeNs
 }
 
 /** True if a file has the recorded bytes; false if it is gone. Reads it only if its size agrees. */
