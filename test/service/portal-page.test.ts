@@ -55,6 +55,7 @@ describe.skipIf(NO_CHROMIUM)(`its buttons${NO_CHROMIUM ? ` (skipped: ${NO_CHROMI
     const settings = { webhooks: { baseDelayMs: 20, maxDelayMs: 50, pollMs: 20, attempts: 1 } }
     const service = await withService({ engine: plainEngine, settings, allowPrivateUrls: true })
     const { portal, url } = await openPage(service.dataDir)
+    await portal.accounts.create('a'.repeat(200))
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     onTestFinished(() => page.close())
     const faults: string[] = []
@@ -84,7 +85,7 @@ describe.skipIf(NO_CHROMIUM)(`its buttons${NO_CHROMIUM ? ` (skipped: ${NO_CHROMI
     await page.getByRole('button', { name: 'Revoke <b>ci</b>' }).waitFor()
     expect(await page.content()).not.toContain(second)
 
-    await page.getByLabel('Address').fill(`${receiver.url}/hook`)
+    await page.getByLabel('Address').fill(`${receiver.url}/${'hook'.repeat(60)}`)
     await page.getByLabel('Secret (empty keeps').fill('hook-secret')
     await page.getByRole('button', { name: 'Save webhook' }).click()
     await page.getByText('with a secret in the header').waitFor()
@@ -118,5 +119,7 @@ describe.skipIf(NO_CHROMIUM)(`its buttons${NO_CHROMIUM ? ` (skipped: ${NO_CHROMI
     await page.getByRole('button', { name: 'Remove webhook' }).click()
     await page.getByText('No address is set.').waitFor()
     expect(faults).toEqual([])
+    await page.goto(`${service.baseUrl}/api/v1/docs`)
+    await isAccessible(page, 'docs')
   }, 180_000)
 })

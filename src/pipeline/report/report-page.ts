@@ -25,7 +25,7 @@ const REPORT_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --card: #fff; --ink: #171a23; --quiet: #5d6475; --accent: #2b6cb0; --on-accent: #fff; --shadow: none }
 @media (prefers-color-scheme: dark) { :root { --card: #171a22; --ink: #e8eaf2; --quiet: #9aa2b5; --accent: #7ab8f5; --on-accent: #11121c } }
 * { box-sizing: border-box }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
 p { margin: .25rem 0 } .quiet { opacity: .75 }
 .player h3 { margin: 0 0 .5rem; font-size: 1rem }

@@ -28,14 +28,14 @@ export function openApiPage(scope: string): string {
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>File Voice Regeneration Service</title>
 <style>
-:root { color-scheme: light dark }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+:root { color-scheme: light dark; background: Canvas }
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 pre { overflow-x: auto; padding: 1rem; background: #8881; border-radius: .5rem; font-size: .85rem }
-h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: #2a7 } h2, code { overflow-wrap: anywhere }
+h2 { font-size: 1.1rem; margin: 2rem 0 .25rem } h2 b { color: light-dark(#0b7a4b, #5fd6a0) } h2, code { overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse } td, th { text-align: left; padding: .3rem .8rem .3rem 0; vertical-align: top; border-top: 1px solid #8884 }
 @media (max-width: 44rem) { tr { display: block; border-top: 1px solid #8884; padding: .5rem 0 } td { display: inline; border: 0 } td + td + td { display: block } tr:has(th) { display: none } }
-</style></head><body>
+</style></head><body><main>
 <h1>File Voice Regeneration Service</h1>
 <p>Version 1.0.0. Scope of tokens: <code>${escapeHtml(scope)}</code>. Machine-readable: <a href="openapi.json">openapi.json</a>, limits: <a href="limits">limits</a>.</p>
 <nav>${operations.map(({ name }) => `<a href="#${name}">${name}</a>`).join(' · ')}</nav>
@@ -45,5 +45,5 @@ ${sections.join('\n')}
 <h2>File error codes</h2>
 <div class="wide"><table><tr><th>Code</th><th>Name</th><th>Meaning</th><th>What to do</th></tr>
 ${errors.join('\n')}</table></div>
-</body></html>`
+</main></body></html>`
 }

@@ -28,4 +28,14 @@ export async function isAccessible(page: Page, name: string): Promise<void> {
     if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/${name}-${look}.png`, fullPage: true })
   }
   await page.setViewportSize({ width: 1280, height: 900 })
+  // A person who reads large letters has set them in the browser.
+  const [usual, large] = [await letterPx(page, ''), await letterPx(page, '200%')]
+  expect(large, name).toBe(2 * usual)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1280)
+  await letterPx(page, '')
+}
+
+async function letterPx(page: Page, rootSize: string): Promise<number> {
+  await page.evaluate(`document.documentElement.style.fontSize = '${rootSize}'`)
+  return page.evaluate('parseFloat(getComputedStyle(document.body).fontSize)')
 }

@@ -152,7 +152,7 @@ function showSecret({ name, client_id: id, client_secret: secret }) {
     make('strong', {}, `${name}: copy the secret now. It is shown only once.`),
     make('p', {}, 'Client id ', make('code', {}, id)),
     make('p', {}, 'Secret ', make('code.secret', {}, secret)),
-    button('Done', 'Hide the secret', hideSecret),
+    button('Done', 'Done: hide the secret', hideSecret),
   )
   box.hidden = false
 }

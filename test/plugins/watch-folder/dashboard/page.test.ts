@@ -71,7 +71,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of the dashboard${NO_CHROMIUM ? ` (skippe
     expect(Number(await bar.getAttribute('value'))).toBeCloseTo((4.6 / 12) * 100, 3)
     staged.daemon.tell({ event: 'progress', id: job.id, input: job.input, stage: 'mux', percent: 10 })
     await page.getByText('Writing 10 %').waitFor()
-    await jobs.pause(null, 'The account has no credits left (-10).')
+    await jobs.pause(null, `The account has no credits left (-10): ${'x'.repeat(300)}`)
     await page.getByRole('alert').getByText('no credits left').waitFor()
     await isAccessible(page, 'dashboard-live')
 
