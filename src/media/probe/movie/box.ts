@@ -21,15 +21,16 @@ export interface Box {
   readonly children: readonly Box[]
 }
 
-/** Boxes that a file consists of, as the standards name them. Vendors write others of their own. */
+/** Boxes that a file consists of, as the standards name them, without padding. Vendors write others of their own. */
 const FILE_BOXES: ReadonlySet<string> = new Set([
-  ...['ftyp', 'styp', 'moov', 'moof', 'mfra', 'mdat', 'imda', 'meta', 'uuid', 'free', 'skip', 'wide'],
-  ...['sidx', 'ssix', 'emsg', 'prft', 'pdin', 'udta', 'pnot', 'PICT', 'junk'],
+  ...['ftyp', 'styp', 'moov', 'moof', 'mfra', 'mdat', 'imda', 'meta', 'uuid'],
+  ...['sidx', 'ssix', 'emsg', 'prft', 'pdin', 'udta', 'pnot', 'PICT'],
 ])
 
 /**
  * True if a box that states more bytes than the file has is the cut end of a movie. Any other four characters in the
  * place of a type begin a trailer. Dashcams, ID3v1 and ExifTool append such bytes, and players pass them over.
+ * They also pass over padding, of which a recorder may reserve more than it could write.
  */
 export function isCutEnd(type: string): boolean {
   return FILE_BOXES.has(type)

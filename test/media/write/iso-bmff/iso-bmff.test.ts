@@ -121,6 +121,7 @@ describe('ISO base media', () => {
     ['ID3v1', Buffer.from(`TAGA long title${' '.repeat(113)}`)],
     ['ExifTool', Buffer.from('~\x10\x04\xfe0MIE\0\0\0\0', 'latin1')],
     ['dashcam', Buffer.concat([Buffer.from('LIGOGPSINFO'), Buffer.alloc(400, 7), Buffer.from('&&&&')])],
+    ['padding that was cut', Buffer.concat([Buffer.from('\0\x10\0\0free', 'latin1'), Buffer.alloc(500)])],
   ])('keeps the trailer of %s, which reads like a box longer than the file', async (name, trailer) => {
     const [plain, path] = [folder.file('untailed.mp4'), folder.file(`${name}.mp4`)]
     await ffmpeg(...picture(2), ...sweep, ...film, '-c:a', 'aac', plain)
