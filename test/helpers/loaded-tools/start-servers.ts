@@ -62,7 +62,7 @@ function compile(folder: string, tool: string): boolean {
 /** Starts the server of a launcher. Should it end, the launcher becomes the program. */
 async function startServer(program: string, launcher: string): Promise<ChildProcess> {
   symlinkSync(program, `${launcher}.program`)
-  const env = { LD_PRELOAD: `${launcher}.server`, LOADED_TOOL_SOCKET: `${launcher}.socket` }
+  const env = { LD_BIND_NOW: '1', LD_PRELOAD: `${launcher}.server`, LOADED_TOOL_SOCKET: `${launcher}.socket` }
   const server = spawn(program, { env, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] })
   await Promise.race([once(server.stdout, 'data'), once(server, 'exit')])
   return server
