@@ -65,9 +65,19 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     await listening.getByRole('button', { name: 'Pause' }).waitFor()
     await expect(stat(`${input.slice(0, -4)}.preview.wav`)).rejects.toThrow()
 
+    await page.evaluate(`
+      said = []
+      new MutationObserver(() => said.push(document.querySelector('#job [role=status]')?.textContent))
+        .observe(document.getElementById('job'), { childList: true, subtree: true })`)
     await page.locator('#start:enabled').press('Enter')
     const job = page.locator('#job')
     await job.getByText(/^Done after/).waitFor()
+    // The output is there, although before and after are not yet.
+    expect(await page.locator('#status').textContent()).toBe('Done')
+    const said = (await page.evaluate('said.filter(Boolean)')) as string[]
+    // A clock in it would be read aloud without end.
+    expect(said).toContain('Starting')
+    expect(said.filter((text) => /\d/.test(text))).toEqual([])
     await job.getByRole('radio', { name: 'After' }).waitFor()
     await job.getByText('Marked: 0:01 to 0:02. Only that is regenerated.').waitFor()
     await isAccessible(page, 'ui-done')
@@ -99,6 +109,11 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     await page.keyboard.press('Enter')
     await page.getByText('Choose a track under Settings.').first().waitFor()
     expect(await page.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true)
+    await page.locator('#status').getByText('Needs a choice').waitFor()
+    await page.evaluate(`
+      states = []
+      new MutationObserver(() => states.push(document.getElementById('status').textContent))
+        .observe(document.getElementById('status'), { childList: true })`)
     await page.getByRole('combobox', { name: 'Track' }).selectOption({ label: '1 German mono' })
     await page.locator('#wave .peaks').waitFor()
     const box = await page.locator('#wave').boundingBox()
@@ -113,6 +128,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     expect(await page.getByLabel('Ten seconds from').inputValue()).toBe('0:01')
     const start = page.getByRole('button', { name: 'Start', exact: true })
     await start.click()
+    expect((await page.evaluate('states')) as string[]).toContain('Checking…')
     await page.locator('#job').getByRole('button', { name: 'Stop' }).press('Enter')
     await page
       .locator('#job')

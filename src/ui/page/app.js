@@ -47,7 +47,6 @@ async function open(chosen) {
   if (chosen.path !== file?.path) settings.clearOutput()
   file = chosen
   const own = ++turn
-  status('Checking…', 'quiet')
   for (const id of ['settings', 'sound', 'run']) byId(id).hidden = true
   byId('check').hidden = false
   setText(byId('name'), chosen.path.split(/[\\/]/).at(-1))
@@ -66,6 +65,7 @@ async function open(chosen) {
 async function check(own, isFirst) {
   const key = settings.checkKey
   checkedKey = key
+  status('Checking…', 'quiet')
   try {
     const checked = await change('api/check', job())
     if (own !== turn || key !== checkedKey) return

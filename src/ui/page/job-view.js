@@ -19,9 +19,11 @@ const MOST_UNANSWERED = 10
  */
 export async function followJob(box, job, { isPreview = false } = {}) {
   const stage = make('span.stage', { role: 'status' }, 'Starting')
+  // Beside the words that are read aloud, because it changes all the time.
+  const elapsed = make('span.stage')
   const bar = make('progress', { max: '100', 'aria-label': 'Progress' })
   const stop = make('button', { type: 'button', onclick: () => void stopJob(job.id, stop) }, 'Stop')
-  const view = make('div.job-view', {}, make('p.line', {}, stage), bar, make('p.buttons', {}, stop))
+  const view = make('div.job-view', {}, make('p.line', {}, stage, elapsed), bar, make('p.buttons', {}, stop))
   box.replaceChildren(view)
   let now = job
   let unanswered = 0
@@ -36,10 +38,10 @@ export async function followJob(box, job, { isPreview = false } = {}) {
       now = { ...now, status: 'pending', error: { message, remedies: ['The same job then goes on from there.'] } }
     }
     if (now.stage !== null) bar.value = overallPercent(now.stage, now.percent)
-    const elapsed = duration(Date.now() - now.startedMs)
-    setText(stage, now.stage === null ? `Starting, ${elapsed}` : `${stageName(now.stage)}, ${elapsed}`)
+    setText(stage, now.stage === null ? 'Starting' : stageName(now.stage))
+    setText(elapsed, duration(Date.now() - now.startedMs))
   }
-  await showEnd(view, now, isPreview)
+  void showEnd(view, now, isPreview)
   return now
 }
 
