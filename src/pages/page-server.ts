@@ -101,7 +101,9 @@ async function answer<Parts>(
   const { method = '', headers } = request
   const refuse = (status: number, message: string) => {
     request.resume()
-    sendError(response, status, message)
+    // A person opened an old address, or a wrong one.
+    if (headers.accept?.includes('text/html')) sendText(response, status, 'text/plain; charset=utf-8', `${message}\n`)
+    else sendError(response, status, message)
   }
   const refusal = refusalOf({ method, headers }, { hosts, token })
   if (refusal) return refuse(refusal.status, refusal.message)

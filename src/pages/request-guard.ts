@@ -65,7 +65,8 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
   }
   const given = headers[TOKEN_HEADER]
   if (typeof given !== 'string' || !isSameSecret(given, token)) {
-    return { status: 403, message: `The header ${TOKEN_HEADER} is missing or of an earlier start: reload the page.` }
+    const message = `The header ${TOKEN_HEADER} is missing or of an earlier start`
+    return { status: 403, message: `${message}: reload the page, or open the address that voxmux printed.` }
   }
   return null
 }

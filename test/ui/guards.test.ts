@@ -32,6 +32,20 @@ const token = () => page().pathname.slice(1, -1)
 const good = () => ({ origin: page().origin, 'x-voxmux-token': token(), 'content-type': 'application/json' })
 
 describe('the guards of the page', () => {
+  it('tell the person whose page is of an earlier start to open the new address', async () => {
+    const stale = `/${'x'.repeat(43)}/`
+    const opened = await send(stale, 'GET', { accept: 'text/html,*/*;q=0.8' })
+    expect([opened.status, opened.headers['content-type']]).toEqual([403, 'text/plain; charset=utf-8'])
+    expect(opened.body).toBe(
+      'The token is missing or of an earlier start: open the address that the command printed.\n',
+    )
+    const pressed = await send(`${stale}api/check`, 'POST', { ...good(), 'x-voxmux-token': 'x'.repeat(43) })
+    expect(pressed.status).toBe(403)
+    expect(JSON.parse(pressed.body).error.message).toMatch(
+      /: reload the page, or open the address that voxmux printed\.$/,
+    )
+  })
+
   it('let nobody read a file or a folder of this computer without the token', async () => {
     expect(page().hostname).toBe('127.0.0.1')
     expect(token()).toMatch(/^[\w-]{43}$/)
