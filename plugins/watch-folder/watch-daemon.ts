@@ -105,7 +105,10 @@ export class WatchDaemon implements DaemonView {
     for (const [, watch] of dropped) await watch.stop()
     // Its places are known until no job of it runs, so that none ends without its aftercare.
     await this.#workFor([...wanted])
-    for (const [group] of dropped) this.#watches.delete(group)
+    for (const [group, watch] of dropped) {
+      this.#watches.delete(group)
+      await watch.presence.leave()
+    }
   }
 
   /** The watches of new and changed folders. All are examined before one begins, so that a wrong folder changes nothing. */

@@ -4,6 +4,7 @@ import { withDeadline } from '../../../src/core/waiting.js'
 import { requireFreeSpace } from '../../../src/pipeline/output/free-space.js'
 import { LEAST_OUTPUT_BYTES } from '../../../src/pipeline/plan/plan-job.js'
 import type { OperatorView } from './operator-view.js'
+import { ownPauses } from './shown-jobs.js'
 
 /** One condition of readiness. */
 interface HealthCheck {
@@ -22,7 +23,6 @@ const NOT_WATCHING = {
 
 /** Checks that new files would be processed: the daemon watches, store, folders and disks respond, nothing is paused. */
 export async function examineReadiness(view: OperatorView): Promise<readonly HealthCheck[]> {
-  const groups = new Set(view.daemon.folders.map(({ group }) => group))
   return Promise.all([
     checked('daemon', async () => {
       const phase = view.phase()
@@ -34,8 +34,7 @@ export async function examineReadiness(view: OperatorView): Promise<readonly Hea
       return 'answers'
     }),
     checked('intake', async () => {
-      // A folder of another daemon on the same store does not count.
-      const pause = (await view.jobs.pauses()).find(({ group }) => group === null || groups.has(group))
+      const [pause] = await ownPauses(view.jobs, view.daemon)
       if (pause) throw new Error(`paused: ${pause.reason}`)
       return 'open'
     }),

@@ -1,6 +1,7 @@
 import { TransientError } from '../../../src/core/errors.js'
 import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
+import type { DaemonView } from '../daemon-view.js'
 
 /** The requests of people to the store. */
 type Questions = Pick<JobStore, 'list' | 'get' | 'counts' | 'pauses'>
@@ -48,6 +49,12 @@ export class ShownJobs implements Questions {
   get(id: string): Promise<Job | null> {
     return withinPatience(this.#jobs.get(id))
   }
+}
+
+/** The pauses of all jobs and of the folders of this daemon. Those of another daemon on the same store do not count. */
+export async function ownPauses(jobs: Pick<ShownJobs, 'pauses'>, { folders }: DaemonView): Promise<readonly Pause[]> {
+  const groups = new Set(folders.map(({ group }) => group))
+  return (await jobs.pauses()).filter(({ group }) => group === null || groups.has(group))
 }
 
 /** A response of the store, if it comes soon. @throws {TransientError} `ERR_STORE_UNREACHABLE` */

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import { withinPatience } from '../dashboard/shown-jobs.js'
+import { ownPauses, withinPatience } from '../dashboard/shown-jobs.js'
 import type { GaugeSources } from './gauge-sources.js'
 
 /** Adds the gauges of jobs, spending, folders and pauses, read at every scrape; without the first two while the store is away. */
@@ -34,7 +34,7 @@ export function addDaemonGauges(registry: Registry, { version, jobs, spending, d
     for (const { path, waitingFiles } of daemon.folders) gauge.set({ folder: path }, waitingFiles)
   })
   add('voxmux_pauses', 'Reasons for which nothing new is taken, of one folder or of all.', [], async (gauge) => {
-    gauge.set((await jobs.pauses()).length)
+    gauge.set((await ownPauses(jobs, daemon)).length)
   })
 }
 

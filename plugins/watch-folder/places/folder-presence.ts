@@ -72,6 +72,12 @@ export class FolderPresence {
     logger.info({ folder: path }, `${path} is watched again.`)
     onChange()
   }
+
+  /** Ends its own pause, because nobody watches for its return any more. */
+  async leave(): Promise<void> {
+    if (this.#reason !== null) await this.#resume()
+  }
+
   async #resume(): Promise<void> {
     const { places, jobs } = this.#options
     if ((await this.#pause())?.startsWith(PAUSE_PREFIX)) await jobs.resume(places.folder.group)

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { until } from '../../helpers/until.js'
 import { watchBench } from './watch-bench.js'
 
@@ -37,6 +38,20 @@ describe('voxmux watch, while its configuration changes', () => {
         new RegExp(`"status":"rejected".*/${folder}/bad\\.wav|/${folder}/bad\\.wav.*"status":"rejected"`),
       )
     }
+  })
+
+  it('ends the pause of an offline folder that the configuration no longer names', async () => {
+    const { dir: cwd, env } = bench.workshop
+    const notes = async () => (await runCliInProcess(['jobs', 'list'], { cwd, env })).stderr
+    const config = configure(['one', 'two'])
+    const daemon = bench.watchConfigured(config)
+    await daemon.until(/"event":"watching"/)
+    renameSync(bench.file('two'), bench.workshop.path('away'))
+    await daemon.until(/two is not there\. Its files wait/)
+    expect(await notes()).toContain('two is paused: offline: ')
+    renameSync(configure(['one'], 'new.json'), config)
+    await daemon.until(/Reloaded the configuration/)
+    expect(await notes()).not.toContain('paused')
   })
 
   describe.skipIf(process.platform !== 'linux')('in a terminal (Linux only)', () => {

@@ -40,6 +40,15 @@ describe('the metrics', () => {
     expect(await text()).not.toMatch(/^voxmux_jobs\{.*status="rejected"/m)
   })
 
+  it('count a pause of all or of a folder of its own, and none of another daemon', async () => {
+    const { jobs, text } = await staged()
+    await jobs.pause('another daemon’s', 'offline: not ours')
+    expect(await text()).toContain('voxmux_pauses 0')
+    await jobs.pause('b', 'offline: ours')
+    await jobs.pause(null, 'no credits')
+    expect(await text()).toContain('voxmux_pauses 2')
+  })
+
   it('say what was spent on this day', async () => {
     const { spending, text } = await staged()
     await spending.commit('a file', 12.5)
