@@ -174,3 +174,12 @@ export function isFilm(stream: StreamInfo): stream is VideoStreamInfo {
 export function pictureOf(media: MediaInfo): VideoStreamInfo | undefined {
   return media.streams.find(isFilm)
 }
+
+/**
+ * True unless the size of a picture or the rate of a sound is unknown. ffmpeg writes no such stream. Examples are a damaged
+ * cover, a recording that was cut behind its last key frame, and a track that is announced and never sent.
+ */
+export function hasForm(stream: StreamInfo): boolean {
+  if (stream.kind === 'video') return stream.width > 0 && stream.height > 0
+  return stream.kind !== 'audio' || stream.sampleRate > 0
+}

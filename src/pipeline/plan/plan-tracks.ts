@@ -4,7 +4,7 @@ import type { ClockRange } from '../../media/index.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../../media/media-info.js'
 import type { ChannelPick, SampleRange } from '../../media/voice-cut.js'
 import type { TrackChoice } from '../../precheck/choices.js'
-import { describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
+import { describeTracks, isUndescribed, type Limits, subjectTrack } from '../../precheck/index.js'
 import { type ChunkLengths, chunkLengths } from './chunk-lengths.js'
 import type { JobSettings } from './job-settings.js'
 import { pickChannels, pickedChannels } from './pick-channels.js'
@@ -208,13 +208,17 @@ export function plannedSec({ media, tracks }: { readonly media: MediaInfo; reado
 /**
  * Selects the audio tracks to regenerate.
  *
- * `only` selects every track. The pre-check decides if several are too many.
+ * `only` selects every track, as `all` does. The pre-check decides if several are too many. Both pass over tracks that a
+ * broadcast announces and never sends, unless there are no others.
  *
  * @throws {UsageError} `ERR_TRACK_MISSING` if the choice matches none
  */
 function selectTracks(media: MediaInfo, choice: TrackChoice): readonly AudioStreamInfo[] {
   const tracks = audioStreams(media)
-  if (choice === 'all' || choice === 'only' || tracks.length === 0) return tracks
+  if (choice === 'all' || choice === 'only' || tracks.length === 0) {
+    const described = tracks.filter((track) => !isUndescribed(track))
+    return described.length > 0 ? described : tracks
+  }
   const chosen = pick(tracks, choice)
   if (chosen) return [chosen]
   throw new UsageError('ERR_TRACK_MISSING', `${media.path} has no audio track "${choice}".`, {

@@ -1,5 +1,6 @@
 import { describeDuration, describeTracks } from '../describe.js'
 import { DEFAULT_MIN_VOICE_SEC } from '../limits.js'
+import { isUndescribed } from '../subject.js'
 import type { Rule } from './rule.js'
 
 /** -2: an unreadable file cannot be checked further. */
@@ -21,11 +22,11 @@ const severalTracks: Rule = {
   problem: ({ tracks }) => (tracks.length > 1 ? `${tracks.length} audio tracks: ${describeTracks(tracks)}.` : null),
 }
 
-/** -2: ffmpeg found nothing to decode in a track that was announced. */
+/** -2: a track was announced, and nothing of it sent. */
 const undescribedTrack: Rule = {
   errorCode: -2,
   problem: ({ tracks }) => {
-    const track = tracks.find(({ codec, sampleRate, channels }) => codec !== null && !(sampleRate > 0 && channels > 0))
+    const track = tracks.find(isUndescribed)
     if (!track) return null
     const { audioIndex, sampleRate, channels } = track
     const lacks = [...(sampleRate > 0 ? [] : ['no sample rate']), ...(channels > 0 ? [] : ['no channels'])]

@@ -1,7 +1,7 @@
 import { FACTS_URL, type FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
+import { hasForm } from '../../media-info.js'
 import { Column } from '../column.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
-import { hasSize } from './stream-hash.js'
 
 /** The packets of a stream. Columns, because a film has hundreds of thousands. */
 export interface StreamTimes {
@@ -118,7 +118,7 @@ function timedStreams(plan: MuxPlan): readonly PlannedStream[] {
     if (fate !== 'copied' || input.isEncrypted) return false
     // The QuickTime muxer fills the time between two subtitles with empty packets.
     return input.kind === 'video'
-      ? !input.isCover && hasSize(input)
+      ? !input.isCover && hasForm(input)
       : input.kind === 'subtitle' && input.codec !== 'mov_text'
   })
 }

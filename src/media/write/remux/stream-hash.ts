@@ -1,5 +1,5 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
-import type { VideoStreamInfo } from '../../media-info.js'
+import { hasForm } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
@@ -84,15 +84,7 @@ export class HashLines {
  */
 export function isHashed({ fate, input }: PlannedStream): boolean {
   const isRead = input.kind !== 'attachment' && input.kind !== 'unknown' && !input.isEncrypted
-  return fate === 'copied' && isRead && (input.kind !== 'video' || hasSize(input))
-}
-
-/**
- * True if the size of a picture is known. ffmpeg writes no other, such as a damaged cover. The same is true of a
- * recording that was cut behind its last key frame.
- */
-export function hasSize({ width, height }: VideoStreamInfo): boolean {
-  return width > 0 && height > 0
+  return fate === 'copied' && isRead && hasForm(input)
 }
 
 function hashedStreams(plan: MuxPlan): readonly PlannedStream[] {
