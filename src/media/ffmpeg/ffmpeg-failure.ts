@@ -87,7 +87,9 @@ const RULES: readonly FailureRule[] = [
       ),
   },
   {
-    pattern: /Permission denied|Operation not permitted/i,
+    // So does a decoder at damaged sound.
+    pattern:
+      /^(?!.*(?:while decoding stream|submitting packet to decoder)).*(?:Permission denied|Operation not permitted)/im,
     toError: (input, options) =>
       new UsageError('ERR_NOT_PERMITTED', `voxmux has no permission to read ${input} or to write the output.`, {
         ...options,
@@ -117,7 +119,8 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
-    pattern: /Invalid data found|could not find codec parameters|EBML header parsing failed|End of file/i,
+    pattern:
+      /Invalid data found|could not find codec parameters|EBML header parsing failed|End of file|while decoding stream|submitting packet to decoder/i,
     toError: (input, options) => unreadable(`${input} cannot be read as a media file`, options),
   },
 ]
