@@ -12,6 +12,9 @@ import { redactText } from '../core/redact.js'
  */
 type FaultReason = 'unsent' | 'network' | 'timeout' | 'insecure' | 'redirect' | 'status' | 'bad-answer' | 'start-error'
 
+/** Statuses of a server that has not executed a request, and asks for it again later (RFC 8470, RFC 6585). */
+const TOO_EARLY_OR_MANY: ReadonlySet<number> = new Set([425, 429])
+
 interface HttpFaultFields {
   /** Operation of the interface, `token`, `upload` or `download`. */
   readonly operation: string
@@ -73,7 +76,7 @@ export class HttpFault extends Error {
   get transient(): boolean {
     // The interface defines no 404 for a status, so it comes from a gateway. No file fails because of it.
     const isLost = this.status === 404 && this.operation === 'getFilesStatus'
-    return this.ambiguous || this.reason === 'unsent' || this.status === 429 || isLost
+    return this.ambiguous || this.reason === 'unsent' || TOO_EARLY_OR_MANY.has(this.status ?? 0) || isLost
   }
 }
 

@@ -13,6 +13,7 @@ const TIMER_EARLY_MS = 10
 
 const PASSING: Fault[] = [
   { kind: 'status', status: 408 },
+  { kind: 'status', status: 425 },
   { kind: 'status', status: 429 },
   { kind: 'status', status: 500 },
   { kind: 'status', status: 503 },

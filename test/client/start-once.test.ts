@@ -41,6 +41,7 @@ describe('startProcess', () => {
   )
 
   test.for([
+    { kind: 'status', status: 425 },
     { kind: 'status', status: 429 },
     { kind: 'start-error', code: 429 },
   ] as Fault[])('%j was surely not accepted, and is repeated', async (fault, { server, connect, file }) => {

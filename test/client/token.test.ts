@@ -110,6 +110,7 @@ describe('the access token', () => {
     [401, 'ERR_AUTH_FAILED', 1],
     [404, 'ERR_WRONG_ADDRESS', 1],
     [403, 'ERR_ACCESS_DENIED', 1],
+    [425, 'ERR_SERVICE_BUSY', 4],
     [429, 'ERR_SERVICE_BUSY', 4],
     [500, 'ERR_SERVICE_BUSY', 4],
   ] as const)('a %i of the provider is %s', async ([status, code, calls], { server, client }) => {
