@@ -82,9 +82,9 @@ function meteredTransport(transport: Transport, meter: TrafficMeter): Transport 
   }
 }
 
-async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    count(chunk.length)
-    yield chunk
+async function* counted(buffers: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const buffer of buffers) {
+    count(buffer.length)
+    yield buffer
   }
 }

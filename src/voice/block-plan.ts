@@ -24,15 +24,15 @@ export interface Block {
  * Cuts a stream into blocks. Their starts depend on the stream alone (multiples of the block), never on how its
  * bytes arrive or which thread works on them. Holds one block and its context, whatever the stream's length.
  *
- * @param chunks interleaved 32-bit floats, little-endian; a chunk may end anywhere, even inside a sample
+ * @param buffers interleaved 32-bit floats, little-endian; a buffer may end anywhere, even inside a sample
  */
 export async function* cutBlocks(
-  chunks: AsyncIterable<Uint8Array>,
+  buffers: AsyncIterable<Uint8Array>,
   channelCount: number,
   plan: BlockPlan,
 ): AsyncGenerator<Block> {
   const window = new SlidingWindow(channelCount, plan)
-  for await (const samples of wholeFrames(chunks, channelCount)) {
+  for await (const samples of wholeFrames(buffers, channelCount)) {
     for (let at = 0; at < samples.length; ) {
       at += window.fill(samples, at)
       if (window.isFull) yield window.take()
@@ -88,15 +88,15 @@ class SlidingWindow {
 }
 
 /** The stream in pieces of whole sample frames, as numbers. */
-async function* wholeFrames(chunks: AsyncIterable<Uint8Array>, channelCount: number): AsyncGenerator<Float32Array> {
+async function* wholeFrames(buffers: AsyncIterable<Uint8Array>, channelCount: number): AsyncGenerator<Float32Array> {
   const frameBytes = channelCount * Float32Array.BYTES_PER_ELEMENT
   let rest: Uint8Array = new Uint8Array(0)
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+  for await (const buffer of buffers) {
+    const bytes = rest.length === 0 ? buffer : Buffer.concat([rest, buffer])
     const whole = bytes.length - (bytes.length % frameBytes)
     rest = bytes.subarray(whole)
     if (whole === 0) continue
-    // Copied, because a chunk may lie anywhere in its pool and floats want an address divisible by four.
+    // Copied, because a buffer may lie anywhere in its pool and floats want an address divisible by four.
     const aligned = new Uint8Array(whole)
     aligned.set(bytes.subarray(0, whole))
     yield new Float32Array(aligned.buffer)

@@ -22,7 +22,7 @@ export async function detectVoice(input: VoiceSound, options: DetectOptions): Pr
   const { pool, signal, enoughSec } = options
   const tally = new VoiceTally()
   const plan = { ...pool.plan, blockSamples: BLOCK_SAMPLES, afterSamples: 0 }
-  for await (const block of cutBlocks(input.chunks, input.channelCount, plan)) {
+  for await (const block of cutBlocks(input.buffers, input.channelCount, plan)) {
     throwIfAborted(signal)
     const probability = await pool.detect(block, { signal })
     if (!probability) return null

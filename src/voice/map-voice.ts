@@ -26,7 +26,7 @@ export async function mapVoice(
   { pool, signal }: Pick<DetectOptions, 'pool' | 'signal'>,
 ): Promise<VoiceMap> {
   const seconds = new Seconds()
-  const blocks = cutBlocks(input.chunks, input.channelCount, pool.plan)
+  const blocks = cutBlocks(input.buffers, input.channelCount, pool.plan)
   const judge = (block: Block, stop: AbortSignal) => pool.judge(block, { signal: stop })
   for await (const judged of inOrder(blocks, judge, { atOnce: pool.size, signal })) seconds.add(judged)
   const rounded = (values: readonly number[]) => values.map((value) => Math.round(1000 * value) / 1000)

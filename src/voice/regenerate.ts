@@ -9,7 +9,7 @@ import type { VoiceTally } from './voice-tally.js'
 /** Sound as the voice room takes and gives it: 48 kHz, interleaved 32-bit floats, little-endian. */
 export interface VoiceSound {
   readonly channelCount: number
-  readonly chunks: AsyncIterable<Uint8Array>
+  readonly buffers: AsyncIterable<Uint8Array>
 }
 
 export interface RegenerateOptions {
@@ -59,7 +59,7 @@ async function* workThrough(
   plan: BlockPlan = options.pool.plan,
 ): AsyncGenerator<Buffer> {
   const { pool, tally, signal } = options
-  const blocks = cutBlocks(input.chunks, input.channelCount, plan)
+  const blocks = cutBlocks(input.buffers, input.channelCount, plan)
   const shareOf = progressOfAll(options.onProgressSec)
   const measured = async (block: Block, signal: AbortSignal) => {
     const onShare = shareOf(block)

@@ -24,10 +24,10 @@ function changedIn(voice: PcmStream, parts: readonly SampleRange[], level: numbe
   }
   return {
     ...voice,
-    async *chunks() {
+    async *buffers() {
       let at = 0
-      for await (const chunk of voice.chunks()) {
-        const copy = Buffer.from(chunk)
+      for await (const buffer of voice.buffers()) {
+        const copy = Buffer.from(buffer)
         const values = valuesOf(copy, voice.format.sample)
         for (let place = 0; place < values.length; place++) {
           values[place] = (values[place] as number) * gainAt(at + Math.floor(place / channels))

@@ -14,9 +14,9 @@ import { writeOutput } from '../../src/media/write/write-output.js'
 function halved(voice: PcmStream): PcmStream {
   return {
     ...voice,
-    async *chunks() {
-      for await (const chunk of voice.chunks()) {
-        const copy = Buffer.from(chunk)
+    async *buffers() {
+      for await (const buffer of voice.buffers()) {
+        const copy = Buffer.from(buffer)
         const values = valuesOf(copy, voice.format.sample)
         for (let at = 0; at < values.length; at++) values[at] = (values[at] as number) / 2
         yield copy

@@ -8,9 +8,9 @@ import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
 import { makeNoise, mixAt, NOISE_KINDS } from '../bench/voice-quality/made-noise.js'
 import { resample } from '../bench/voice-quality/resample.js'
 import { NO_SPEECH, readSpeechPairs } from '../bench/voice-quality/speech-pairs.js'
+import { inBuffers } from '../helpers/sound/float-buffers.js'
 import { madeMusic } from '../helpers/sound/made-music.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const RATE = 48_000
 const LENGTH = 10 * RATE
@@ -61,7 +61,7 @@ describe('music under a voice', () => {
     for (let at = 0; at < film.length; at += speech.length) {
       film.set(at >= 50 * TONE_RATE ? music : speech, at)
     }
-    const sec = await bedSeconds(inChunks(film, 100_003))
+    const sec = await bedSeconds(inBuffers(film, 100_003))
     expect(sec).toBeGreaterThan(17)
     expect(sec).toBeLessThan(23)
   })

@@ -3,14 +3,14 @@ import { type BlockPlan, cutBlocks, SAMPLE_RATE } from '../../src/voice/block-pl
 import { createEmbeddedEngine, EMBEDDED_PLAN } from '../../src/voice/embedded-engine.js'
 import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
 import { HOP_SAMPLES } from '../../src/voice/restore/spectral-change.js'
+import { inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { inChunks } from '../helpers/sound/pcm-chunks.js'
 
 async function throughBlocks(samples: Float32Array, plan: BlockPlan): Promise<Float32Array> {
   const engine = await createEmbeddedEngine(evidenceSettings.parse({}))
   const output = new Float32Array(samples.length)
   let at = 0
-  for await (const block of cutBlocks(inChunks(samples, 65_536), 1, plan)) {
+  for await (const block of cutBlocks(inBuffers(samples, 65_536), 1, plan)) {
     const { channels } = await engine.regenerate(block)
     output.set(channels[0] ?? [], at)
     at += channels[0]?.length ?? 0
@@ -55,7 +55,7 @@ test('a stream is cut at multiples of the block, each with its context, and noth
   const plan: BlockPlan = { blockSamples: 20, beforeSamples: 7, afterSamples: 5 }
   const seen: number[] = []
   let start = 0
-  for await (const { channels, innerStart, innerEnd } of cutBlocks(inChunks(samples, 13), 2, plan)) {
+  for await (const { channels, innerStart, innerEnd } of cutBlocks(inBuffers(samples, 13), 2, plan)) {
     const [left = new Float32Array(0), right] = channels
     expect(innerStart).toBe(Math.min(7, start))
     expect(left.length).toBe(Math.min(103, start + 25) - (start - innerStart))

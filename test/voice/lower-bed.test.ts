@@ -7,9 +7,9 @@ import { evidenceSettings } from '../../src/voice/restore/evidence-settings.js'
 import { mixAt } from '../bench/voice-quality/made-noise.js'
 import { NO_SPEECH, readSpeechPairs } from '../bench/voice-quality/speech-pairs.js'
 import { stoi } from '../bench/voice-quality/stoi.js'
+import { inBuffers } from '../helpers/sound/float-buffers.js'
 import { type MusicKind, madeMusic } from '../helpers/sound/made-music.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const engine = await createEmbeddedEngine(evidenceSettings.parse({}))
 type Sound = Float32Array<ArrayBuffer>
@@ -88,7 +88,7 @@ test('music makes no step at the joints of blocks, and falls by 6 dB there', asy
   const plan = { blockSamples: joint, beforeSamples: beforeSamples + reach, afterSamples: afterSamples + reach }
   const joined = sound.slice()
   let at = 0
-  for await (const block of cutBlocks(inChunks(sound, 65_536), 1, plan)) {
+  for await (const block of cutBlocks(inBuffers(sound, 65_536), 1, plan)) {
     const [change] = (await engine.lowerBed(block)).channels
     for (const value of change ?? []) joined[at] = (joined[at++] ?? 0) + value
   }

@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { mapVoice, VoicePool } from '../../src/voice/index.js'
+import { inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const pool = new VoicePool({ workers: 1 })
 afterAll(() => pool.close())
 
 describe('a map of voice and noise', () => {
   const { clean, noisy } = noisySpeech(15 * SAMPLE_RATE + 1000, { noiseGain: 0.1, seed: 9 })
-  const map = (samples: Float32Array) => mapVoice({ channelCount: 1, chunks: inChunks(samples, 100_003) }, { pool })
+  const map = (samples: Float32Array) => mapVoice({ channelCount: 1, buffers: inBuffers(samples, 100_003) }, { pool })
 
   test('finds noise where it is, and none in clean speech', async () => {
     const sound = Float32Array.from(clean, (value, i) => (i < 5 * SAMPLE_RATE ? (noisy[i] ?? 0) : value))

@@ -2,14 +2,17 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { correct, regenerate, VoicePool, VoiceTally } from '../../src/voice/index.js'
 import { siSdr } from '../bench/voice-quality/si-sdr.js'
+import { channelOf, floatsOf, inBuffers, interleaved } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { channelOf, floatsOf, inChunks, interleaved } from '../helpers/sound/pcm-chunks.js'
 
 const pool = new VoicePool({ workers: 1 })
 afterAll(() => pool.close())
 
-function run(samples: Float32Array, { channelCount = 1, chunkBytes = 100_003, on = pool } = {}): Promise<Float32Array> {
-  return floatsOf(regenerate({ channelCount, chunks: inChunks(samples, chunkBytes) }, { pool: on }))
+function run(
+  samples: Float32Array,
+  { channelCount = 1, bufferBytes = 100_003, on = pool } = {},
+): Promise<Float32Array> {
+  return floatsOf(regenerate({ channelCount, buffers: inBuffers(samples, bufferBytes) }, { pool: on }))
 }
 
 /** A pool whose blocks are so long. */
@@ -42,9 +45,9 @@ describe('regenerate', () => {
   test('tells its progress within a block, and in the end the whole length', async () => {
     const toldSec: number[] = []
     const stereo = interleaved([noisy, noisy.map((value) => value * 0.5)])
-    const chunks = inChunks(stereo, 100_003)
+    const buffers = inBuffers(stereo, 100_003)
     const onProgressSec = (sec: number) => void toldSec.push(sec)
-    await floatsOf(regenerate({ channelCount: 2, chunks }, { pool, onProgressSec }))
+    await floatsOf(regenerate({ channelCount: 2, buffers }, { pool, onProgressSec }))
     expect(toldSec).toEqual([...toldSec].sort((a, b) => a - b))
     expect(toldSec.at(-1)).toBe(noisy.length / SAMPLE_RATE)
     expect(new Set(toldSec).size).toBeGreaterThan(2 * SECONDS)
@@ -56,7 +59,7 @@ describe('regenerate', () => {
 
   test('gives the same however the bytes arrive', async () => {
     const short = noisy.slice(0, SAMPLE_RATE)
-    expect(same(await run(short, { chunkBytes: 7 }), await run(short, { chunkBytes: 1 << 20 }))).toBe(true)
+    expect(same(await run(short, { bufferBytes: 7 }), await run(short, { bufferBytes: 1 << 20 }))).toBe(true)
   })
 
   test('keeps the stereo image: one gain for both channels', async () => {
@@ -102,7 +105,7 @@ describe('regenerate', () => {
 
   test('corrects by what it would change', async () => {
     const short = noisy.slice(0, SAMPLE_RATE)
-    const added = await floatsOf(correct({ channelCount: 1, chunks: inChunks(short, 65_536) }, { pool }))
+    const added = await floatsOf(correct({ channelCount: 1, buffers: inBuffers(short, 65_536) }, { pool }))
     const output = await run(short)
     const worst = output.reduce(
       (most, value, i) => Math.max(most, Math.abs(value - (short[i] ?? 0) - (added[i] ?? 0))),
@@ -114,7 +117,7 @@ describe('regenerate', () => {
 
   test('tells how much voice it heard', async () => {
     const tally = new VoiceTally()
-    for await (const _ of regenerate({ channelCount: 1, chunks: inChunks(noisy, 65_536) }, { pool, tally }));
+    for await (const _ of regenerate({ channelCount: 1, buffers: inBuffers(noisy, 65_536) }, { pool, tally }));
     expect(tally.amount.durationSec).toBeCloseTo(SECONDS + 0.01, 2)
     expect(tally.amount.voicedSec).toBeGreaterThan(SECONDS / 5)
   })

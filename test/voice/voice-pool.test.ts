@@ -5,8 +5,8 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Block, SAMPLE_RATE } from '../../src/voice/block-plan.js'
 import { regenerate, VoicePool } from '../../src/voice/index.js'
+import { floatsOf, inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
-import { floatsOf, inChunks } from '../helpers/sound/pcm-chunks.js'
 
 const { noisy } = noisySpeech(SAMPLE_RATE, { noiseGain: 0.1, seed: 5 })
 const block = (): Block => ({ channels: [Float32Array.from(noisy)], innerStart: 0, innerEnd: noisy.length })
@@ -71,8 +71,8 @@ describe('a pool of voice workers', () => {
 
   test('lets a reader leave early', async () => {
     await using pool = new VoicePool({ workers: 2 })
-    for await (const _ of regenerate({ channelCount: 1, chunks: inChunks(noisy, 4096) }, { pool })) break
-    expect(await floatsOf(regenerate({ channelCount: 1, chunks: inChunks(noisy, 4096) }, { pool }))).toHaveLength(
+    for await (const _ of regenerate({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool })) break
+    expect(await floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool }))).toHaveLength(
       noisy.length,
     )
   })

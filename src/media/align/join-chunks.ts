@@ -1,7 +1,7 @@
 import { frameBytes, type PcmFormat, type PcmStream } from '../pcm/pcm.js'
 import { PcmReader } from '../pcm/pcm-reader.js'
 import { readSamples, writeSamples } from '../pcm/pcm-samples.js'
-import { CHUNK_FRAMES } from '../pcm/pcm-streams.js'
+import { BUFFER_FRAMES } from '../pcm/pcm-streams.js'
 import { raisedCosine } from './splice.js'
 
 /** One of several overlapping parts of a voice. */
@@ -46,7 +46,7 @@ export function joinChunks(options: JoinChunksOptions): PcmStream {
     if (join < after.startSample || join > endOf(before))
       throw new RangeError(`chunks do not overlap at sample ${join}`)
   }
-  return { format: first.voice.format, sampleCount: endOf(last), chunks: () => joined(options) }
+  return { format: first.voice.format, sampleCount: endOf(last), buffers: () => joined(options) }
 }
 
 async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOptions): AsyncGenerator<Buffer> {
@@ -90,7 +90,7 @@ async function* joined({ chunks, joins, crossfadeSamples, levels }: JoinChunksOp
 
 async function* copied(reader: PcmReader, frames: number, { format, gain }: { format: PcmFormat; gain: number }) {
   for (let left = frames; left > 0; ) {
-    const bytes = await reader.read(Math.min(left, CHUNK_FRAMES))
+    const bytes = await reader.read(Math.min(left, BUFFER_FRAMES))
     if (bytes.length === 0) return
     left -= bytes.length / frameBytes(format)
     yield gain === 1

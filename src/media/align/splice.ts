@@ -53,7 +53,7 @@ export function splice({ original, pieces, startSample = 0 }: SpliceOptions): Pc
     // The original is inaudible, so it is not decoded a second time.
     return slicePcm(only.voice, only.handleSamples, sampleCount)
   }
-  return { format, sampleCount, chunks: () => spliced(original, pieces, startSample) }
+  return { format, sampleCount, buffers: () => spliced(original, pieces, startSample) }
 }
 
 async function* spliced(
@@ -68,14 +68,14 @@ async function* spliced(
   const active: ActivePiece[] = []
   let at = startSample
   try {
-    for await (const chunk of original.chunks()) {
-      const end = at + chunk.length / frame
+    for await (const buffer of original.buffers()) {
+      const end = at + buffer.length / frame
       while (waiting[0] && startOf(waiting[0]) < end) active.push(await begin(waiting.shift() as SplicePiece))
-      const mixed = active.length === 0 ? chunk : Buffer.from(chunk)
+      const mixed = active.length === 0 ? buffer : Buffer.from(buffer)
       for (const piece of active) {
-        // A piece can have hundreds of ranges, and a chunk few of them.
-        const inChunk = piece.ranges.filter(({ startSample, endSample }) => startSample < end && endSample > at)
-        for (const range of inChunk) await layIn(piece, range, { bytes: mixed, at, format, total })
+        // A piece can have hundreds of ranges, and a buffer few of them.
+        const inBuffer = piece.ranges.filter(({ startSample, endSample }) => startSample < end && endSample > at)
+        for (const range of inBuffer) await layIn(piece, range, { bytes: mixed, at, format, total })
       }
       yield mixed
       for (const done of active.filter(({ ranges }) => ranges.every(({ endSample }) => endSample <= end))) {
@@ -106,18 +106,18 @@ function startOf({ ranges }: SplicePiece): number {
 }
 
 /** Some of a track of `total` samples; its first sample is `at`. */
-interface Chunk {
+interface MixedBuffer {
   readonly bytes: Buffer
   readonly at: number
   readonly format: PcmFormat
   readonly total: number | null
 }
 
-/** Mixes a range of a piece into the part of it in this chunk. */
-async function layIn(piece: ActivePiece, range: SampleRange, { bytes: chunk, at, format, total }: Chunk) {
+/** Mixes a range of a piece into the part of it in this buffer. */
+async function layIn(piece: ActivePiece, range: SampleRange, { bytes: buffer, at, format, total }: MixedBuffer) {
   const { voice } = piece
   const from = Math.max(range.startSample, at)
-  const to = Math.min(range.endSample, at + chunk.length / frameBytes(format))
+  const to = Math.min(range.endSample, at + buffer.length / frameBytes(format))
   await piece.reader.skip(from - piece.nextSample)
   const bytes = await piece.reader.read(to - from)
   piece.nextSample = to
@@ -130,7 +130,7 @@ async function layIn(piece: ActivePiece, range: SampleRange, { bytes: chunk, at,
   const lay = (start: number, end: number, weightAt?: (sample: number) => number) => {
     if (start >= end) return
     const part = bytes.subarray((start - from) * frameBytes(voice.format), (end - from) * frameBytes(voice.format))
-    const target = chunk.subarray((start - at) * frameBytes(format), (end - at) * frameBytes(format))
+    const target = buffer.subarray((start - at) * frameBytes(format), (end - at) * frameBytes(format))
     const overlap = { target, format, voice: part, from: voice.format, channels }
     if (weightAt) blend(overlap, (index) => weightAt(start + index))
     else replace(overlap)

@@ -20,8 +20,8 @@ export async function firstBrokenSample(file: PcmFile, signal: AbortSignal | und
   const { sample, channels } = file.format
   if (sample !== 'f32' && sample !== 'f64') return null
   let before = 0
-  for await (const chunk of readPcmFile(file, { signal }).chunks()) {
-    const values = valuesOf(chunk, sample)
+  for await (const buffer of readPcmFile(file, { signal }).buffers()) {
+    const values = valuesOf(buffer, sample)
     for (let at = 0; at < values.length; at++) {
       const value = values[at] as number
       // False for "NaN" too.

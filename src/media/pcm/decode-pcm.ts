@@ -43,7 +43,7 @@ export function decodePcm(media: MediaInfo, options: DecodePcmOptions): PcmStrea
   const decoded: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () => decodedChunks({ media, format, audioIndex, clock, filters }, signal),
+    buffers: () => decodedBuffers({ media, format, audioIndex, clock, filters }, signal),
   }
   if (!range || range.endSample === null) return decoded
   return slicePcm(decoded, 0, range.endSample - range.startSample)
@@ -65,7 +65,7 @@ export async function readMono<T>(
   media: MediaInfo,
   stream: AudioStreamInfo,
   { sampleRate, sample, signal }: MonoOptions,
-  use: (chunks: AsyncIterable<Buffer>) => Promise<T>,
+  use: (buffers: AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
   const clock = fileClock(media, stream)
   const mono = `aformat=sample_fmts=${sample === 'f32' ? 'flt' : sample}:channel_layouts=mono`
@@ -74,7 +74,7 @@ export async function readMono<T>(
   const filters = [...fileClockFilters(clock, { kind: 'all' }), ...field, `aresample=${sampleRate}`, mono]
   const format = { sampleRate, channels: 1, channelLayout: 'mono', sample }
   return blamingFile(media.path, signal, () =>
-    use(decodedChunks({ media, format, audioIndex: stream.audioIndex, clock, filters }, signal)),
+    use(decodedBuffers({ media, format, audioIndex: stream.audioIndex, clock, filters }, signal)),
   )
 }
 
@@ -86,7 +86,7 @@ interface Decoding {
   readonly filters: readonly string[]
 }
 
-async function* decodedChunks(
+async function* decodedBuffers(
   { media, format, audioIndex, clock, filters }: Decoding,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {

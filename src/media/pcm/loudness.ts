@@ -6,7 +6,7 @@ import { TruePeakLimiter } from './true-peak-limiter.js'
 /** Loudness of a stream, read to its end. For a track of a file: `measureLoudness(decodePcm(media, …))`. */
 export async function measureLoudness(stream: PcmStream): Promise<Loudness> {
   const meter = new LoudnessMeter(stream.format)
-  for await (const chunk of stream.chunks()) meter.push(chunk)
+  for await (const buffer of stream.buffers()) meter.push(buffer)
   return meter.result()
 }
 
@@ -25,12 +25,12 @@ export function meteredPcm(source: PcmStream): MeteredPcm {
     stream: {
       format: source.format,
       sampleCount: source.sampleCount,
-      async *chunks() {
+      async *buffers() {
         const current = new LoudnessMeter(source.format)
         meter = current
-        for await (const chunk of source.chunks()) {
-          current.push(chunk)
-          yield chunk
+        for await (const buffer of source.buffers()) {
+          current.push(buffer)
+          yield buffer
         }
       },
     },
@@ -66,10 +66,10 @@ export function applyGain(source: PcmStream, { gainDb, limitDbtp }: LoudnessGain
   return {
     format,
     sampleCount: source.sampleCount,
-    async *chunks() {
+    async *buffers() {
       const limiter = limitDbtp === null ? undefined : new TruePeakLimiter(format, limitDbtp)
-      for await (const chunk of source.chunks()) {
-        const louder = readSamples(chunk, format.sample).map((value) => value * factor)
+      for await (const buffer of source.buffers()) {
+        const louder = readSamples(buffer, format.sample).map((value) => value * factor)
         const ready = limiter ? limiter.push(louder) : louder
         if (ready.length > 0) yield writeSamples(ready, format.sample)
       }

@@ -20,22 +20,22 @@ export class PartMeter {
 
   /** The same samples. */
   over(stream: PcmStream, startSample: number): PcmStream {
-    return { ...stream, chunks: () => this.#measured(stream, startSample) }
+    return { ...stream, buffers: () => this.#measured(stream, startSample) }
   }
 
-  async *#measured({ format, chunks }: PcmStream, startSample: number): AsyncGenerator<Buffer> {
+  async *#measured({ format, buffers }: PcmStream, startSample: number): AsyncGenerator<Buffer> {
     this.#meter ??= new LoudnessMeter(format)
     const frame = frameBytes(format)
     let at = startSample
-    for await (const chunk of chunks()) {
-      const end = at + chunk.length / frame
+    for await (const buffer of buffers()) {
+      const end = at + buffer.length / frame
       for (const range of this.#ranges) {
         const from = Math.max(at, range.startSample)
         const to = Math.min(end, range.endSample)
-        if (to > from) this.#meter.push(chunk.subarray((from - at) * frame, (to - at) * frame))
+        if (to > from) this.#meter.push(buffer.subarray((from - at) * frame, (to - at) * frame))
       }
       at = end
-      yield chunk
+      yield buffer
     }
   }
 }

@@ -20,21 +20,21 @@ interface ReadPcmFileOptions {
 /** Bytes of one read: few calls, and no more than a processor's cache holds. */
 const READ_BYTES = 1 << 18
 
-/** The samples of a file. Each reading opens it again, and all of its chunks share one buffer. */
+/** The samples of a file. Each reading opens it again, and all of its buffers share their memory. */
 export function readPcmFile(file: PcmFile, { sample, signal }: ReadPcmFileOptions = {}): PcmStream {
   const own = file.format.sample
   const wanted = sample ?? own
   return {
     format: { ...file.format, sample: wanted },
     sampleCount: file.sampleCount,
-    async *chunks() {
-      const chunks = chunksOf(file, signal)
-      yield* wanted === own ? chunks : converted(chunks, own, wanted)
+    async *buffers() {
+      const buffers = buffersOf(file, signal)
+      yield* wanted === own ? buffers : converted(buffers, own, wanted)
     },
   }
 }
 
-async function* chunksOf({ path, format, sampleCount }: PcmFile, signal: AbortSignal | undefined) {
+async function* buffersOf({ path, format, sampleCount }: PcmFile, signal: AbortSignal | undefined) {
   const frame = frameBytes(format)
   const end = sampleCount * frame
   const room = Buffer.allocUnsafeSlow(Math.min(Math.floor(READ_BYTES / frame) * frame, end))
@@ -45,27 +45,27 @@ async function* chunksOf({ path, format, sampleCount }: PcmFile, signal: AbortSi
   }
 }
 
-async function* converted(chunks: AsyncIterable<Buffer>, own: SampleType, wanted: SampleType) {
+async function* converted(buffers: AsyncIterable<Buffer>, own: SampleType, wanted: SampleType) {
   let values: Float64Array = new Float64Array(0)
   let bytes = Buffer.alloc(0)
-  for await (const chunk of chunks) {
-    const read = readSamples(chunk, own, values)
+  for await (const buffer of buffers) {
+    const read = readSamples(buffer, own, values)
     const length = read.length * sampleBytes(wanted)
     if (bytes.length < length) [values, bytes] = [read, Buffer.allocUnsafeSlow(length)]
     yield writeSamples(read, wanted, bytes.subarray(0, length))
   }
 }
 
-/** Writes chunks into a new file that only this user can read, each before the next one is requested. */
-export async function writeChunks(
-  chunks: AsyncIterable<Buffer>,
+/** Writes buffers into a new file that only this user can read, each before the next one is requested. */
+export async function writeBuffers(
+  buffers: AsyncIterable<Buffer>,
   path: string,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await using file = await open(path, 'wx', 0o600)
-  for await (const chunk of chunks) {
+  for await (const buffer of buffers) {
     throwIfAborted(signal)
-    await file.appendFile(chunk)
+    await file.appendFile(buffer)
   }
 }
 

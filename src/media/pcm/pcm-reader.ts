@@ -4,15 +4,15 @@ import { frameBytes, type PcmStream } from './pcm.js'
 export class PcmReader {
   readonly #frame: number
   readonly #source: AsyncIterator<Buffer>
-  /** The part of the current chunk that was not read yet. */
+  /** The part of the current buffer that was not read yet. */
   #left: Buffer = Buffer.alloc(0)
-  /** Holds an amount that no chunk has whole. Reused. */
+  /** Holds an amount that no buffer has whole. Reused. */
   #room: Buffer = Buffer.alloc(0)
   #ended = false
 
   constructor(stream: PcmStream) {
     this.#frame = frameBytes(stream.format)
-    this.#source = stream.chunks()[Symbol.asyncIterator]()
+    this.#source = stream.buffers()[Symbol.asyncIterator]()
   }
 
   /** The next `frames` samples, valid until the next call; fewer only at the end of the stream, none after it. */
@@ -42,14 +42,14 @@ export class PcmReader {
     await this.#source.return?.()
   }
 
-  /** Takes up to so many bytes of the current chunk. */
+  /** Takes up to so many bytes of the current buffer. */
   #take(bytes: number): Buffer {
     const taken = this.#left.subarray(0, bytes)
     this.#left = this.#left.subarray(taken.length)
     return taken
   }
 
-  /** Gets another chunk if nothing is left of the current one. */
+  /** Gets another buffer if nothing is left of the current one. */
   async #next(): Promise<void> {
     while (this.#left.length === 0 && !this.#ended) {
       const next = await this.#source.next()

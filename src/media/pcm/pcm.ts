@@ -15,14 +15,14 @@ export interface PcmFormat {
 /** A stream of raw PCM. One *sample* means all channels at one instant (a frame of {@link frameBytes} bytes). */
 export interface PcmStream {
   readonly format: PcmFormat
-  /** Number of samples in all {@link chunks}; null if it is unknown before the end. */
+  /** Number of samples in all {@link buffers}; null if it is unknown before the end. */
   readonly sampleCount: number | null
   /**
-   * The samples from the first one, in chunks of whole frames. A chunk is valid until the next one is requested: copy
+   * The samples from the first one, in buffers of whole frames. A buffer is valid until the next one is requested: copy
    * what is kept. Nothing is read ahead beyond a pipe's buffer. Each call reads again from the start. Leaving the loop
    * early ends the source.
    */
-  chunks(): AsyncIterable<Buffer>
+  buffers(): AsyncIterable<Buffer>
   /** The parts that differ from a decoded track, with sound around them, if these can be read without the rest. */
   readonly sections?: readonly PcmSection[] | undefined
 }

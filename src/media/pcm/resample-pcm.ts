@@ -15,10 +15,10 @@ export function resamplePcm(
 ): PcmStream {
   if (stream.format.sampleRate === sampleRate) return stream
   const format: PcmFormat = { ...stream.format, sampleRate }
-  return { format, sampleCount: null, chunks: () => resampledChunks(stream, format, options.signal) }
+  return { format, sampleCount: null, buffers: () => resampledBuffers(stream, format, options.signal) }
 }
 
-async function* resampledChunks(
+async function* resampledBuffers(
   stream: PcmStream,
   format: PcmFormat,
   signal: AbortSignal | undefined,
@@ -29,7 +29,7 @@ async function* resampledChunks(
     {
       inputs: [
         {
-          url: stream.chunks(),
+          url: stream.buffers(),
           options: [...raw, '-ar', String(stream.format.sampleRate), ...layout],
         },
       ],

@@ -23,13 +23,13 @@ export async function soundPeaks(
   mostPeaks: number,
   signal?: AbortSignal,
 ): Promise<SoundPeaks> {
-  return readMono(media, stream, { sampleRate: SAMPLE_RATE, sample: 's16', signal }, async (chunks) => {
+  return readMono(media, stream, { sampleRate: SAMPLE_RATE, sample: 's16', signal }, async (buffers) => {
     const fine: number[] = []
     let sampleCount = 0
-    for await (const chunk of chunks) {
-      for (let at = 0; at < chunk.length; at += 2) {
+    for await (const buffer of buffers) {
+      for (let at = 0; at < buffer.length; at += 2) {
         const place = Math.floor(sampleCount++ / SAMPLES_PER_PEAK)
-        fine[place] = Math.max(fine[place] ?? 0, Math.abs(chunk.readInt16LE(at)))
+        fine[place] = Math.max(fine[place] ?? 0, Math.abs(buffer.readInt16LE(at)))
       }
     }
     const perPeak = Math.max(1, Math.ceil(fine.length / mostPeaks))

@@ -92,7 +92,7 @@ async function canBeDecoded(voices: Iterable<PcmStream>): Promise<boolean> {
   try {
     for (const voice of voices) {
       let bytes = 0
-      for await (const { length } of voice.chunks()) bytes += length
+      for await (const { length } of voice.buffers()) bytes += length
       if (bytes === 0) return false
     }
     return true

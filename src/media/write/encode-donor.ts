@@ -1,7 +1,7 @@
 import { type FfmpegCommand, type FfmpegInput, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
-import { writeChunks } from '../pcm/pcm-file.js'
+import { writeBuffers } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { rawInputOptions } from '../pcm/raw-input.js'
 import { AAC_FRAME_SAMPLES } from './encode/adts-frames.js'
@@ -103,10 +103,10 @@ export async function encodeDonor(
   const own = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
   const voice = donor.hasHighBytesOnly ? withHighBytesOnly(own) : own
   if (isFed(stream.format, encoding, donor)) {
-    await writeChunks(voice.chunks(), path, signal)
+    await writeBuffers(voice.buffers(), path, signal)
     return []
   }
-  const { args } = await runFfmpeg(donorCommand(voice.chunks(), stream.format, side), { signal })
+  const { args } = await runFfmpeg(donorCommand(voice.buffers(), stream.format, side), { signal })
   return [args]
 }
 
@@ -126,9 +126,9 @@ async function encodeFrames(
 function withHighBytesOnly(stream: PcmStream): PcmStream {
   return {
     ...stream,
-    async *chunks() {
-      for await (const chunk of stream.chunks()) {
-        const copy = Buffer.from(chunk)
+    async *buffers() {
+      for await (const buffer of stream.buffers()) {
+        const copy = Buffer.from(buffer)
         for (let at = 0; at < copy.length; at += 4) copy[at] = 0
         yield copy
       }

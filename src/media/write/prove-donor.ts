@@ -58,7 +58,7 @@ async function tryDonor(
     const path = join(folder.path, 'donor')
     const voice = tone(pcm)
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
-    await runFfmpeg(donorCommand(voice.chunks(), pcm, { path, encoding, donor: whole }), { signal })
+    await runFfmpeg(donorCommand(voice.buffers(), pcm, { path, encoding, donor: whole }), { signal })
     await read(path)
     if (isRaw(donor, encoding)) return null
     const made = await probe(path, { signal })
@@ -84,16 +84,16 @@ function tone(format: PcmFormat): PcmStream {
   const bytes = writeSamples(values, sample)
   return {
     ...{ format, sampleCount },
-    async *chunks() {
+    async *buffers() {
       yield bytes
     },
   }
 }
 
-async function energyOf({ format, chunks }: PcmStream): Promise<number> {
+async function energyOf({ format, buffers }: PcmStream): Promise<number> {
   let energy = 0
-  for await (const chunk of chunks()) {
-    for (const value of readSamples(chunk, format.sample)) energy += value * value
+  for await (const buffer of buffers()) {
+    for (const value of readSamples(buffer, format.sample)) energy += value * value
   }
   return energy
 }

@@ -79,18 +79,18 @@ async function lowerFile(
   const change: PcmStream = {
     format,
     sampleCount: null,
-    async *chunks() {
-      for await (const chunk of lowerBeds(
-        { channelCount: format.channels, chunks: heard.chunks() },
+    async *buffers() {
+      for await (const buffer of lowerBeds(
+        { channelCount: format.channels, buffers: heard.buffers() },
         { pool, signal },
       )) {
-        onChange(readSamples(chunk, format.sample))
-        yield chunk
+        onChange(readSamples(buffer, format.sample))
+        yield buffer
       }
     },
   }
   const sum = addPcm(readPcmFile(file, { signal }), resamplePcm(change, file.format.sampleRate, { signal }))
   const path = `${file.path}.bed`
-  await pipeline(Readable.from(sum.chunks(), { objectMode: false }), createWriteStream(path), { signal })
+  await pipeline(Readable.from(sum.buffers(), { objectMode: false }), createWriteStream(path), { signal })
   return { ...file, path }
 }

@@ -12,9 +12,9 @@ export const MOST_MAPPED_SEC = 600
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
 export async function mapTrack(media: MediaInfo, stream: AudioStreamInfo, signal?: AbortSignal): Promise<VoiceMap> {
-  return readMono(media, stream, { sampleRate: VOICE_SAMPLE_RATE, sample: 'f32', signal }, async (chunks) => {
+  return readMono(media, stream, { sampleRate: VOICE_SAMPLE_RATE, sample: 'f32', signal }, async (buffers) => {
     await using pool = new VoicePool()
-    return await mapVoice({ channelCount: 1, chunks }, { pool, signal })
+    return await mapVoice({ channelCount: 1, buffers }, { pool, signal })
   })
 }
 

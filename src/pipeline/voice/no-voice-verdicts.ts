@@ -28,25 +28,25 @@ interface HeardTrack {
  */
 async function detectedVoiceSec(track: HeardTrack, signal?: AbortSignal) {
   await using pool = new VoicePool({ workers: 1 })
-  const input = { channelCount: Math.min(track.channels, 2), chunks: sounding(track, chunksOf(track, signal)) }
+  const input = { channelCount: Math.min(track.channels, 2), buffers: sounding(track, buffersOf(track, signal)) }
   const amount = await detectVoice(input, { pool, signal, enoughSec: 2 * DEFAULT_MIN_VOICE_SEC })
   return amount?.voicedSec ?? null
 }
 
-/** The chunks of a track that has any. */
-async function* sounding({ path, audioIndex }: HeardTrack, chunks: AsyncIterable<Buffer>) {
+/** The buffers of a track that has any. */
+async function* sounding({ path, audioIndex }: HeardTrack, buffers: AsyncIterable<Buffer>) {
   let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    yield chunk
+  for await (const buffer of buffers) {
+    bytes += buffer.length
+    yield buffer
   }
   if (bytes === 0) throw soundless(path, audioIndex)
 }
 
 /** The samples as the voice room takes them. Only another rate or more channels need a decoder. */
-function chunksOf({ path, audioIndex, channels, pcm }: HeardTrack, signal?: AbortSignal): AsyncIterable<Buffer> {
+function buffersOf({ path, audioIndex, channels, pcm }: HeardTrack, signal?: AbortSignal): AsyncIterable<Buffer> {
   if (pcm && pcm.format.sampleRate === VOICE_SAMPLE_RATE && channels <= 2) {
-    return readPcmFile(pcm, { sample: 'f32', signal }).chunks()
+    return readPcmFile(pcm, { sample: 'f32', signal }).buffers()
   }
   const fold = channels > 2 ? ':channel_layouts=stereo' : ''
   const { stdout } = streamFfmpeg(

@@ -31,7 +31,7 @@ export async function encodeAudio(
   const failures: unknown[] = []
   const source = async function* () {
     try {
-      yield* voice.chunks()
+      yield* voice.buffers()
     } catch (error) {
       failures.push(error)
       throw error

@@ -37,8 +37,8 @@ export function regeneratedTrack(media: MediaInfo, audioIndex: number, options: 
   const correction: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () =>
-      correct({ channelCount: format.channels, chunks: heard.chunks() }, { pool, signal, tally, onProgressSec }),
+    buffers: () =>
+      correct({ channelCount: format.channels, buffers: heard.buffers() }, { pool, signal, tally, onProgressSec }),
   }
   return addPcm(source, resamplePcm(correction, source.format.sampleRate, { signal }))
 }
@@ -50,17 +50,17 @@ function readOnce(stream: PcmStream): { readonly source: PcmStream; readonly flo
   return {
     source: {
       ...stream,
-      async *chunks() {
-        for (let chunk = kept.shift(); chunk; chunk = kept.shift()) yield chunk
+      async *buffers() {
+        for (let buffer = kept.shift(); buffer; buffer = kept.shift()) yield buffer
       },
     },
     floats: {
       format: { ...format, sample: 'f32' },
       sampleCount: stream.sampleCount,
-      async *chunks() {
-        for await (const chunk of stream.chunks()) {
-          kept.push(Buffer.from(chunk))
-          yield writeSamples(readSamples(chunk, format.sample), 'f32')
+      async *buffers() {
+        for await (const buffer of stream.buffers()) {
+          kept.push(Buffer.from(buffer))
+          yield writeSamples(readSamples(buffer, format.sample), 'f32')
         }
       },
     },

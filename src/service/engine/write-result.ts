@@ -99,9 +99,9 @@ function behindSilence(voice: PcmStream, silentSamples: number): PcmStream {
   return {
     format: voice.format,
     sampleCount: voice.sampleCount === null ? null : silentSamples + voice.sampleCount,
-    async *chunks() {
-      yield* silentPcm(voice.format, silentSamples).chunks()
-      yield* voice.chunks()
+    async *buffers() {
+      yield* silentPcm(voice.format, silentSamples).buffers()
+      yield* voice.buffers()
     },
   }
 }

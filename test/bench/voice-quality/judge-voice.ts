@@ -1,5 +1,5 @@
 import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
-import { floatsOf, inChunks } from '../../helpers/sound/pcm-chunks.js'
+import { floatsOf, inBuffers } from '../../helpers/sound/float-buffers.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
 import { spectralDistance } from './spectral-distance.js'
@@ -55,6 +55,6 @@ export function meanOf<Figure extends string>(
 }
 
 async function through(samples: Float32Array, sampleRate: number, pool: VoicePool): Promise<Float32Array> {
-  const input = { channelCount: 1, chunks: inChunks(resample(samples, sampleRate, VOICE_SAMPLE_RATE), 1 << 16) }
+  const input = { channelCount: 1, buffers: inBuffers(resample(samples, sampleRate, VOICE_SAMPLE_RATE), 1 << 16) }
   return resample(await floatsOf(regenerate(input, { pool })), VOICE_SAMPLE_RATE, sampleRate).slice(0, samples.length)
 }

@@ -1,6 +1,6 @@
 import { noisyRanges } from '../../../src/pipeline/plan/ranges-to-send.js'
 import { mapVoice, regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
-import { floatsOf, inChunks } from '../../helpers/sound/pcm-chunks.js'
+import { floatsOf, inBuffers } from '../../helpers/sound/float-buffers.js'
 import { joined } from './joined.js'
 import { makeNoise, mixAt } from './made-noise.js'
 import { resample } from './resample.js'
@@ -37,7 +37,7 @@ export async function measureParts(pairs: readonly SpeechPair[], pool: VoicePool
 }
 
 async function measureFilm(film: Float32Array, clean: Float32Array, pool: VoicePool) {
-  const input = () => ({ channelCount: 1, chunks: inChunks(film, 1 << 20) })
+  const input = () => ({ channelCount: 1, buffers: inBuffers(film, 1 << 20) })
   const whole = await floatsOf(regenerate(input(), { pool }))
   const ranges = noisyRanges(await mapVoice(input(), { pool }), GAP_SEC)
   const parts = film.slice()

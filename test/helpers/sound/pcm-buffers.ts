@@ -1,14 +1,14 @@
 import { frameBytes, type PcmFormat, type PcmStream } from '../../../src/media/pcm/pcm.js'
-import { CHUNK_FRAMES } from '../../../src/media/pcm/pcm-streams.js'
+import { BUFFER_FRAMES } from '../../../src/media/pcm/pcm-streams.js'
 
-/** A stream of samples that are already in memory. As with a file, the next chunk overwrites the last one. */
-export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CHUNK_FRAMES): PcmStream {
+/** A stream of samples that are already in memory. As with a file, the next buffer overwrites the last one. */
+export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = BUFFER_FRAMES): PcmStream {
   const frame = frameBytes(format)
   const sampleCount = Math.floor(bytes.length / frame)
   return {
     format,
     sampleCount,
-    async *chunks() {
+    async *buffers() {
       const room = Buffer.alloc(Math.min(chunkFrames, sampleCount) * frame)
       for (let at = 0; at < sampleCount; at += chunkFrames) {
         const length = bytes.copy(room, 0, at * frame, Math.min(at + chunkFrames, sampleCount) * frame)
@@ -21,6 +21,6 @@ export function pcmFromBuffer(format: PcmFormat, bytes: Buffer, chunkFrames = CH
 /** Collects a stream in memory. */
 export async function collectPcm(stream: PcmStream): Promise<Buffer> {
   const parts: Buffer[] = []
-  for await (const chunk of stream.chunks()) parts.push(Buffer.from(chunk))
+  for await (const buffer of stream.buffers()) parts.push(Buffer.from(buffer))
   return Buffer.concat(parts)
 }

@@ -214,8 +214,8 @@ describe('decodePcm', () => {
 
   it('can be left early, and names a track that is not there', async () => {
     const media = await probe(fixture('speech.wav'))
-    for await (const chunk of decodePcm(media, { audioIndex: 0 }).chunks()) {
-      expect(chunk.length).toBeGreaterThan(0)
+    for await (const buffer of decodePcm(media, { audioIndex: 0 }).buffers()) {
+      expect(buffer.length).toBeGreaterThan(0)
       break
     }
     expect(() => decodePcm(media, { audioIndex: 1 })).toThrow(/no audio track 1/)

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type PcmFile, readPcmFile, readPcmParts, writeChunks } from '../../../src/media/pcm/pcm-file.js'
+import { type PcmFile, readPcmFile, readPcmParts, writeBuffers } from '../../../src/media/pcm/pcm-file.js'
 import { PcmReader } from '../../../src/media/pcm/pcm-reader.js'
 import { type TestFolder, testFolder } from '../../helpers/media-factory.js'
 import { collectPcm } from '../../helpers/sound/pcm-buffers.js'
@@ -46,9 +46,9 @@ it('gives amounts that end anywhere, and takes up the rest after samples that we
 
 it('writes what it reads, and no file twice', async () => {
   const copy = folder.file('copy')
-  await writeChunks(readPcmFile(file).chunks(), copy, undefined)
+  await writeBuffers(readPcmFile(file).buffers(), copy, undefined)
   expect((await readFile(copy)).equals(await readFile(file.path))).toBe(true)
-  await expect(writeChunks(readPcmFile(file).chunks(), copy, undefined)).rejects.toThrow('EEXIST')
+  await expect(writeBuffers(readPcmFile(file).buffers(), copy, undefined)).rejects.toThrow('EEXIST')
 })
 
 it('gives parts of exactly their length, with silence outside of the file', async () => {

@@ -187,10 +187,10 @@ describe('what a movie file can say of itself', () => {
   })
 
   async function decoded(path: string): Promise<Buffer | undefined> {
-    const chunks: Buffer[] = []
+    const buffers: Buffer[] = []
     try {
-      for await (const chunk of decodePcm(await probe(path), { audioIndex: 0 }).chunks()) chunks.push(chunk)
-      return Buffer.concat(chunks)
+      for await (const buffer of decodePcm(await probe(path), { audioIndex: 0 }).buffers()) buffers.push(buffer)
+      return Buffer.concat(buffers)
     } catch (error) {
       expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_/) })
       return undefined

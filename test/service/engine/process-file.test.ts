@@ -9,8 +9,8 @@ import { processFile } from '../../../src/service/engine/process-file.js'
 import { VoicePool } from '../../../src/voice/index.js'
 import { siSdr } from '../../bench/voice-quality/si-sdr.js'
 import { bestLag, decoded, makeWav } from '../../helpers/sound/engine-fixtures.js'
+import { channelOf } from '../../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../../helpers/sound/made-speech.js'
-import { channelOf } from '../../helpers/sound/pcm-chunks.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-engine-'))
 const pool = new VoicePool({ workers: 2 })

@@ -116,5 +116,5 @@ export function simulatedMedia(world: World) {
 }
 
 function pcm(sampleCount: number | null, source: string): TracedPcm {
-  return { format: PCM, sampleCount, source, async *chunks() {} }
+  return { format: PCM, sampleCount, source, async *buffers() {} }
 }

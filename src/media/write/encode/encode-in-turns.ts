@@ -72,11 +72,11 @@ async function* feed(voice: PcmStream, lanes: readonly EncoderLane[]): AsyncGene
   const bytes = frameBytes(voice.format)
   let oldest = 0
   let at = 0
-  for await (const chunk of voice.chunks()) {
-    const end = at + chunk.length / bytes
+  for await (const buffer of voice.buffers()) {
+    const end = at + buffer.length / bytes
     for (let turn = oldest; samplesOfTurn(turn).startSample < end; turn++) {
       const { startSample, endSample } = samplesOfTurn(turn)
-      const part = chunk.subarray(Math.max(0, startSample - at) * bytes, (Math.min(end, endSample) - at) * bytes)
+      const part = buffer.subarray(Math.max(0, startSample - at) * bytes, (Math.min(end, endSample) - at) * bytes)
       await laneOf(lanes, turn).write(part)
     }
     at = end

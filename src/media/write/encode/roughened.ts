@@ -14,18 +14,18 @@ const NOISE_VALUES = 65_521
 export function roughened(voice: PcmStream): PcmStream {
   return {
     ...voice,
-    chunks: () => roughenedChunks(voice),
+    buffers: () => roughenedBuffers(voice),
     sections: voice.sections?.map(({ startSample, stream }) => ({ startSample, stream: roughened(stream) })),
   }
 }
 
-async function* roughenedChunks({ format, chunks }: PcmStream): AsyncGenerator<Buffer> {
+async function* roughenedBuffers({ format, buffers }: PcmStream): AsyncGenerator<Buffer> {
   const gains = noiseGains()
   const isWhole = fullScaleOf(format.sample) > 1
   let next = 0
-  for await (const chunk of chunks()) {
-    const rough = Buffer.allocUnsafeSlow(chunk.length)
-    chunk.copy(rough)
+  for await (const buffer of buffers()) {
+    const rough = Buffer.allocUnsafeSlow(buffer.length)
+    buffer.copy(rough)
     next = roughen(valuesOf(rough, format.sample), isWhole, gains, next)
     yield rough
   }

@@ -21,7 +21,7 @@ export async function carryVoice(
 ) {
   const { sampleCount } = stream
   if (sampleCount === null || !isCarriedEncoded(profile, encoding, stream)) {
-    return { encoded: null, bytes: stream.chunks(), runs: [] }
+    return { encoded: null, bytes: stream.buffers(), runs: [] }
   }
   return encodedBeforeMux(stream, { skipSamples, sampleCount: sampleCount - skipSamples }, encoding, signal)
 }

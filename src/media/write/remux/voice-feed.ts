@@ -34,10 +34,10 @@ export class VoiceFeed {
     const { format, sampleCount, sections } = this.#voice
     return {
       ...{ format, sampleCount },
-      chunks: () => heard(this.#voice, this.#reference),
+      buffers: () => heard(this.#voice, this.#reference),
       sections: sections?.map(({ startSample, stream }) => ({
         startSample,
-        stream: { ...stream, chunks: () => this.#readSection(startSample, stream) },
+        stream: { ...stream, buffers: () => this.#readSection(startSample, stream) },
       })),
     }
   }
@@ -56,9 +56,9 @@ interface HeardSection {
 
 async function* heard(stream: PcmStream, reference: SyncReference): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of stream.chunks()) {
-      reference.push(chunk)
-      yield chunk
+    for await (const buffer of stream.buffers()) {
+      reference.push(buffer)
+      yield buffer
     }
   } finally {
     // A reader that has all it needs stops before the end.

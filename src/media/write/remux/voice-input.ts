@@ -1,7 +1,7 @@
 import { UsageError } from '../../../core/errors.js'
 import { lateSecOf } from '../../media-info.js'
 import type { PcmStream } from '../../pcm/pcm.js'
-import { writeChunks } from '../../pcm/pcm-file.js'
+import { writeBuffers } from '../../pcm/pcm-file.js'
 import { isMatroska } from '../../probe/container-kind.js'
 import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
 import { roughened } from '../encode/roughened.js'
@@ -34,7 +34,7 @@ export async function makeVoiceInput(
 ): Promise<VoiceInput> {
   const timing = await voiceTiming(plan, stream, voice, signal)
   const { bytes, encoded, runs } = await carryVoice(plan, stream, feed, timing.skipSamples, signal)
-  if (spill !== null) await writeChunks(bytes, spill, signal)
+  if (spill !== null) await writeBuffers(bytes, spill, signal)
   return { input: { stream, format: voice.format, source: spill ?? bytes, encoded, ...timing }, feed, runs }
 }
 

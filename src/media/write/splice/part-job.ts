@@ -65,9 +65,9 @@ export async function wantedSound(
   sampleCount: number,
 ): Promise<InterleavedSamples> {
   const { format } = job.voice
-  const chunks: Buffer[] = []
-  for await (const chunk of windowSound(part.window, format, fromSample, sampleCount).chunks()) chunks.push(chunk)
-  return readSamples(Buffer.concat(chunks), format.sample)
+  const buffers: Buffer[] = []
+  for await (const buffer of windowSound(part.window, format, fromSample, sampleCount).buffers()) buffers.push(buffer)
+  return readSamples(Buffer.concat(buffers), format.sample)
 }
 
 /**
@@ -83,7 +83,7 @@ export async function encodeSound(
   files: readonly { readonly path: string; readonly skipSamples: number }[],
 ): Promise<readonly string[]> {
   const sound = windowSound(part.window, job.voice.format, fromSample, sampleCount)
-  const source = sound.chunks()
+  const source = sound.buffers()
   const commands = files.map(({ path, skipSamples }) =>
     donorCommand(source, sound.format, { path, encoding, donor: { ...PART_FORMAT, skipSamples } }),
   )

@@ -23,15 +23,15 @@ export async function tapWindows(voice: PcmStream, windows: readonly SoundWindow
   const begun = new Set<SoundWindow>()
   for (const section of voice.sections ?? [{ startSample: 0, stream: voice }]) {
     let at = section.startSample
-    for await (const chunk of section.stream.chunks()) {
-      const end = at + chunk.length / frame
+    for await (const buffer of section.stream.buffers()) {
+      const end = at + buffer.length / frame
       for (const window of windows) {
         const { path, startSample, sampleCount } = window
         const from = Math.max(at, startSample)
         const to = Math.min(end, startSample + sampleCount)
         if (to <= from) continue
         if (from === Math.max(0, startSample)) begun.add(window)
-        await appendFile(path, chunk.subarray((from - at) * frame, (to - at) * frame))
+        await appendFile(path, buffer.subarray((from - at) * frame, (to - at) * frame))
       }
       at = end
     }
@@ -53,7 +53,7 @@ export function windowSound(
   const rest: PcmStream = {
     format,
     sampleCount: null,
-    chunks: () => wholeFrames(createReadStream(path, { start: skipped * frame }), frame),
+    buffers: () => wholeFrames(createReadStream(path, { start: skipped * frame }), frame),
   }
   return slicePcm(rest, -lead, sampleCount)
 }

@@ -148,9 +148,9 @@ describe('encoding in turns', () => {
     const original = pcmFromBuffer(FORMAT, await pcm())
     const broken: PcmStream = {
       ...original,
-      async *chunks() {
+      async *buffers() {
         let left = 300
-        for await (const chunk of original.chunks()) {
+        for await (const chunk of original.buffers()) {
           if (left-- === 0) throw new Error('the disk is gone')
           yield chunk
         }

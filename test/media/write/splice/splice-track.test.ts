@@ -26,9 +26,9 @@ const sound = (rate = 48_000) => ['-f', 'lavfi', '-i', `aevalsrc=${wave(200)}|${
 const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '12']
 
 async function samplesOf(stream: PcmStream): Promise<Float64Array> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream.chunks()) chunks.push(chunk)
-  return readSamples(Buffer.concat(chunks), stream.format.sample)
+  const buffers: Buffer[] = []
+  for await (const buffer of stream.buffers()) buffers.push(buffer)
+  return readSamples(Buffer.concat(buffers), stream.format.sample)
 }
 
 /** Requires that packets differ only in the spans, and that the sound is the wanted one with the coder's noise. */

@@ -1,13 +1,13 @@
-/** Samples as a stream of bytes in chunks of a size of one's own (odd ones split samples). */
-export async function* inChunks(samples: Float32Array, chunkBytes: number): AsyncGenerator<Buffer> {
+/** Samples as a stream of bytes in buffers of a size of one's own (odd ones split samples). */
+export async function* inBuffers(samples: Float32Array, bufferBytes: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)
-  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
+  for (let at = 0; at < bytes.length; at += bufferBytes) yield bytes.subarray(at, at + bufferBytes)
 }
 
 /** All samples of a stream of bytes. */
-export async function floatsOf(chunks: AsyncIterable<Uint8Array>): Promise<Float32Array> {
+export async function floatsOf(buffers: AsyncIterable<Uint8Array>): Promise<Float32Array> {
   const parts: Uint8Array[] = []
-  for await (const chunk of chunks) parts.push(chunk)
+  for await (const buffer of buffers) parts.push(buffer)
   return new Float32Array(Uint8Array.from(Buffer.concat(parts)).buffer)
 }
 
