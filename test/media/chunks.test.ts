@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { joinChunks } from '../../src/media/align/join-chunks.js'
-import { findSilences, planChunkCuts } from '../../src/media/cut/chunk-plan.js'
+import { joinVoiceChunks } from '../../src/media/align/join-voice-chunks.js'
+import { findSilences, planVoiceChunkCuts } from '../../src/media/cut/voice-chunk-plan.js'
 import type { PcmFormat, PcmStream } from '../../src/media/pcm/pcm.js'
 import { readSamples } from '../../src/media/pcm/pcm-samples.js'
 import { collectPcm, pcmFromBuffer } from '../helpers/sound/pcm-buffers.js'
@@ -19,11 +19,11 @@ const pcm = (values: Float64Array) =>
 describe('chunks', () => {
   it('are cut in pauses, none longer than allowed', async () => {
     const over = await findSilences(pcm(signal))
-    const cuts = planChunkCuts(over, { mostSamples: 4 * RATE, searchSamples: 2 * RATE })
+    const cuts = planVoiceChunkCuts(over, { mostSamples: 4 * RATE, searchSamples: 2 * RATE })
     expect(cuts.length).toBe(2)
     expect(Math.abs((cuts[0] ?? 0) / RATE - 3.5)).toBeLessThan(0.2)
     expect(Math.abs((cuts[1] ?? 0) / RATE - 7)).toBeLessThan(0.2)
-    expect(planChunkCuts(over, { mostSamples: 20 * RATE, searchSamples: RATE })).toEqual([])
+    expect(planVoiceChunkCuts(over, { mostSamples: 20 * RATE, searchSamples: RATE })).toEqual([])
   })
 
   const parts = (gains: readonly number[]) => {
@@ -40,7 +40,7 @@ describe('chunks', () => {
   const joins = [3.5 * RATE, 7 * RATE]
 
   it('join to the very samples they were cut from', async () => {
-    const voice = joinChunks({ chunks: parts([1, 1, 1]), joins, crossfadeSamples: 80, levels: 'keep' })
+    const voice = joinVoiceChunks({ chunks: parts([1, 1, 1]), joins, crossfadeSamples: 80, levels: 'keep' })
     expect(voice.sampleCount).toBe(signal.length)
     const samples = readSamples(await collectPcm(voice), 'f64')
     expect(samples.length).toBe(signal.length)
@@ -48,7 +48,7 @@ describe('chunks', () => {
   })
 
   it('join without a step in gain on a service that changes only the level', async () => {
-    const voice = joinChunks({ chunks: parts([1, 0.5, 1.6]), joins, crossfadeSamples: 80, levels: 'match' })
+    const voice = joinVoiceChunks({ chunks: parts([1, 0.5, 1.6]), joins, crossfadeSamples: 80, levels: 'match' })
     const samples = readSamples(await collectPcm(voice), 'f64')
     // Against the signal itself the gain is the same everywhere: 0.01 dB is a tenth of what may be heard.
     const stepsDb = samples.map((value, index) =>
@@ -59,7 +59,7 @@ describe('chunks', () => {
 
   it('must overlap at their joins', () => {
     expect(() =>
-      joinChunks({ chunks: parts([1, 1, 1]), joins: [2 * RATE, 7 * RATE], crossfadeSamples: 0, levels: 'keep' }),
+      joinVoiceChunks({ chunks: parts([1, 1, 1]), joins: [2 * RATE, 7 * RATE], crossfadeSamples: 0, levels: 'keep' }),
     ).toThrow(RangeError)
   })
 })

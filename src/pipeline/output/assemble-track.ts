@@ -3,7 +3,7 @@ import {
   alignedVoice,
   applyGain,
   decodePcm,
-  joinChunks,
+  joinVoiceChunks,
   type Loudness,
   loudnessGain,
   measureLoudness,
@@ -168,7 +168,7 @@ function joinedVoice(
   }))
   const [only] = parts
   if (only && parts.length === 1) return only.voice
-  return joinChunks({
+  return joinVoiceChunks({
     chunks: parts,
     joins: joins.map((join) => join - range.startSample),
     crossfadeSamples,

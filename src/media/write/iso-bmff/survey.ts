@@ -8,7 +8,7 @@ import { isIndexOfBoxes } from './lay-out/segment-index.js'
 import { hintTracksOf } from './read/hint-tracks.js'
 import type { IsoFile } from './read/iso-file.js'
 import { liesHere, type Track } from './read/movie.js'
-import { chunksOf, type OldTrack } from './read/voice-runs.js'
+import { type OldTrack, sampleChunksOf } from './read/voice-runs.js'
 
 /** Codec tags of encrypted audio. */
 const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'drmi', 'encv'])
@@ -150,7 +150,7 @@ function sharedBytes(
 }
 
 function* rangesOf(tracks: readonly Track[], fragments: IsoFile['fragments']) {
-  for (const track of tracks) yield* chunksOf(track)
+  for (const track of tracks) yield* sampleChunksOf(track)
   for (const { runs } of fragments.of(new Set(tracks.map(({ id }) => id)))) yield* runs
 }
 

@@ -4,7 +4,7 @@ import { Fragments } from './fragments.js'
 import { type GaplessInfo, readGaplessInfo } from './gapless-info.js'
 import { type Movie, readMovie, type Track } from './movie.js'
 import type { BoxStructure } from './read-structure.js'
-import { chunksOf, durationOf, isFragmented, type OldTrack, oldTrackOf, readRuns } from './voice-runs.js'
+import { durationOf, isFragmented, type OldTrack, oldTrackOf, readRuns, sampleChunksOf } from './voice-runs.js'
 
 /** A parsed file of the ISO base media family. */
 export interface IsoFile {
@@ -51,7 +51,7 @@ function gaplessPart({ leadTicks, ticks }: GaplessInfo, startTick: number): Gapl
 
 /** Reads the tables of a track without keeping them. Throws MalformedFile if they contradict each other. */
 function requireTables(track: Track): void {
-  for (const _ of chunksOf(track));
+  for (const _ of sampleChunksOf(track));
 }
 
 /**

@@ -3,7 +3,7 @@ import { sampleSizes, samplesInChunks } from '../../../probe/movie/sample-table.
 import { Column } from '../../column.js'
 import type { OldPackets } from '../../splice/old-packets.js'
 import { type FragmentRun, type Fragments, TRUN, type TrackFragment } from './fragments.js'
-import { chunksOf, isFragmented, type OldTrack } from './voice-runs.js'
+import { isFragmented, type OldTrack, sampleChunksOf } from './voice-runs.js'
 
 /** The packets of a track one by one, with their decoding times. All places from 0 to `count` included have a tick. */
 interface TimedPackets extends Pick<OldPackets, 'count' | 'start' | 'length'> {
@@ -18,7 +18,7 @@ export function readPackets(old: OldTrack, fragments: Fragments): TimedPackets |
   if (!inFragments && !sizes) return undefined
   const columns = new Columns(runs.firstTick)
   if (sizes) {
-    for (const { start, bytes, ticks } of samplesInChunks(track.stbl, chunksOf(track)))
+    for (const { start, bytes, ticks } of samplesInChunks(track.stbl, sampleChunksOf(track)))
       columns.push(start, bytes, ticks)
   } else {
     for (const fragment of fragments.of(new Set([track.id]))) {

@@ -17,7 +17,7 @@ export interface OldTrack {
 }
 
 /** The chunks of a track, with the sizes that old QuickTime sound really has. */
-export function chunksOf(track: Track): Generator<SampleChunk> {
+export function sampleChunksOf(track: Track): Generator<SampleChunk> {
   const [run, ...others] = durationRuns(track.stbl)
   const isCounted = track.handler === 'soun' && run?.ticks === 1 && others.length === 0
   return trackChunks(track.stbl, isCounted ? fixedFrames(track.entries[0]) : null)
@@ -28,7 +28,7 @@ export function readRuns(tracks: readonly Track[], fragments: Fragments): Readon
   const found = new Map(tracks.map((track) => [track, new OldRuns()]))
   const ofId = new Map<number, OldRuns[]>()
   for (const [track, runs] of found) {
-    for (const chunk of chunksOf(track)) runs.push(chunk)
+    for (const chunk of sampleChunksOf(track)) runs.push(chunk)
     ofId.set(track.id, [...(ofId.get(track.id) ?? []), runs])
   }
   for (const fragment of fragments.of(ofId)) {

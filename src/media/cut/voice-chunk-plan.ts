@@ -36,7 +36,7 @@ interface CutLengths {
  * Plans where to cut a track into chunks: at the middle of the quietest pause in the last part of each chunk. Positions
  * in samples, ascending, inside the track; none for a short track. Pure.
  */
-export function planChunkCuts({ hopSamples, powers }: LoudnessOverTime, lengths: CutLengths): readonly number[] {
+export function planVoiceChunkCuts({ hopSamples, powers }: LoudnessOverTime, lengths: CutLengths): readonly number[] {
   const pauseHops = Math.round(PAUSE_SEC / HOP_SEC)
   const mostHops = Math.max(2, Math.floor(lengths.mostSamples / hopSamples))
   const searchHops = Math.min(Math.ceil(lengths.searchSamples / hopSamples), mostHops - 1)

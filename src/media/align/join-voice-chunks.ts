@@ -37,7 +37,7 @@ const LEVEL_FRAMES = 480_000
  *
  * @throws RangeError if the chunks do not overlap at their joins
  */
-export function joinChunks(options: JoinChunksOptions): PcmStream {
+export function joinVoiceChunks(options: JoinChunksOptions): PcmStream {
   const { chunks, joins } = options
   const [first, last] = [chunks[0], chunks.at(-1)]
   if (!first || !last || joins.length !== chunks.length - 1) throw new RangeError('a join between each two chunks')
