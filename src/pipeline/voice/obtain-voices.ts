@@ -7,7 +7,7 @@ import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfS
 import { type PipelineContext, percentBeforeEnd, type StageProgress } from '../context.js'
 import { cutRequests } from '../plan/plan-job.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
-import { jointProgress } from './joint-progress.js'
+import { meanProgress } from './mean-progress.js'
 import { type ObtainChunkOptions, type ObtainedChunk, obtainChunk } from './obtain-chunk.js'
 import { type PreparedPiece, preparePiece } from './prepare-piece.js'
 
@@ -57,7 +57,7 @@ export async function obtainVoices(options: ObtainOptions, context: PipelineCont
   if (limits) await requireVoice(options, cuts, limits)
   const { controller, release } = linkedAbort(options.signal)
   const queue = new PQueue({ concurrency: context.voiceConcurrency })
-  const partProgress = jointProgress(
+  const partProgress = meanProgress(
     sent.reduce((sum, { cuts }) => sum + cuts.length, 0),
     options.onProgress,
   )

@@ -11,7 +11,7 @@ import { encoderLayoutFilters } from './encoder-layout.js'
 export const LANES = 2
 /**
  * Frames per turn: ten seconds, so that both encoders get a similar mix of material and spend their bits alike.
- * A test holds the noise within 0.5 dB of that of one encoder, and within 1 dB at the joints. Turns of half a minute
+ * A test holds the noise within 0.5 dB of that of one encoder, and within 1 dB at the seams. Turns of half a minute
  * lose more.
  */
 export const TURN_FRAMES = 470

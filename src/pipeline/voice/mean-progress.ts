@@ -5,8 +5,8 @@ export const PART_STAGES = ['upload', 'process', 'download', 'align'] as const
 type PartStage = (typeof PART_STAGES)[number]
 export type PartProgress = (stage: PartStage, percent: number) => void
 
-/** The joint progress of several voice files: the mean of each stage. @returns the progress of the next voice file */
-export function jointProgress(count: number, tell: StageProgress): () => PartProgress {
+/** Shows the progress of several voice files as one: the mean of each stage. @returns the progress of the next voice file */
+export function meanProgress(count: number, tell: StageProgress): () => PartProgress {
   const stages = new Map<PartStage, number[]>()
   let parts = 0
   // If nothing is sent (all silent), these stages are complete.
