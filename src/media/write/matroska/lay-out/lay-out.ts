@@ -8,7 +8,7 @@ import { blockBytesOf, ClusterLayout } from './cluster-layout.js'
 import { type ExtraCluster, extraClusterPieces, extraClusters } from './extra-clusters.js'
 import { rewriteEntry } from './new-entry.js'
 import { type NewMatroskaTrack, newMatroskaTrack } from './new-matroska-track.js'
-import { type Places, PlaceWriter } from './places.js'
+import { type Positions, PositionWriter } from './positions.js'
 import { Rewrite } from './rewrite.js'
 import { replaceStaleTags, staleTags } from './statistics.js'
 
@@ -31,7 +31,7 @@ class SegmentLayout {
   readonly #clusters: readonly ClusterLayout[]
   /** By the cluster that they follow. */
   readonly #extras = new Map<number, readonly ExtraCluster[]>()
-  readonly #writer: PlaceWriter
+  readonly #writer: PositionWriter
   readonly #partAt: ReadonlyMap<number, number>
   /** Position of each part, counted from the first byte in the segment. */
   readonly #positions: Float64Array
@@ -42,7 +42,7 @@ class SegmentLayout {
   constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[]) {
     const { clusters, parts, segment, tickNs } = file
     this.#file = file
-    this.#writer = new PlaceWriter(file, tracks, this.#places(), this.#rewrite)
+    this.#writer = new PositionWriter(file, tracks, this.#places(), this.#rewrite)
     this.#positions = new Float64Array(parts.length)
     this.#partOf = new Uint32Array(clusters.length)
     this.#partAt = new Map(parts.map(({ start }, place) => [start - segment.dataStart, place]))
@@ -124,7 +124,7 @@ class SegmentLayout {
     return this.#positions[this.#partOf[cluster] as number] as number
   }
 
-  #places(): Places {
+  #places(): Positions {
     return {
       partAt: (position) => {
         const place = this.#partAt.get(position)

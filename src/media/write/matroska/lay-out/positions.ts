@@ -3,31 +3,31 @@ import { ID } from '../../../probe/matroska/ids.js'
 import { childOf, childrenOf, type Element, uintIn } from '../read/element.js'
 import { makeUint } from '../read/make-ebml.js'
 import { elementsIn, type MatroskaFile } from '../read/matroska-file.js'
-import type { BlockPlace } from './cluster-layout.js'
+import type { BlockPosition } from './cluster-layout.js'
 import type { NewMatroskaTrack } from './new-matroska-track.js'
 import type { Rewrite } from './rewrite.js'
 
 /** Places in an output. Positions count from the first byte in the segment. */
-export interface Places {
+export interface Positions {
   /** New position of a child of the segment, by its old one; undefined if none begins there. */
   readonly partAt: (position: number) => number | undefined
   /** Place of the cluster that began at a position; undefined if none did. */
   readonly clusterAt: (position: number) => number | undefined
   readonly positionOfCluster: (cluster: number) => number
-  readonly placeOfOld: (cluster: number, relative: number, ordinal: number) => BlockPlace
-  readonly placeOfPacket: (track: NewMatroskaTrack, packet: number) => BlockPlace & { readonly position: number }
+  readonly placeOfOld: (cluster: number, relative: number, ordinal: number) => BlockPosition
+  readonly placeOfPacket: (track: NewMatroskaTrack, packet: number) => BlockPosition & { readonly position: number }
 }
 
 /** Makes the numbers of `SeekHead` and `Cues` true of an output. */
-export class PlaceWriter {
+export class PositionWriter {
   readonly #file: MatroskaFile
   readonly #tracks: readonly NewMatroskaTrack[]
-  readonly #places: Places
+  readonly #places: Positions
   readonly #into: Rewrite
   /** Bytes of a number; they never become fewer, so that places settle. */
   readonly #widths = new Map<Element, number>()
 
-  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[], places: Places, into: Rewrite) {
+  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[], places: Positions, into: Rewrite) {
     this.#file = file
     this.#tracks = tracks
     this.#places = places
@@ -76,7 +76,7 @@ export class PlaceWriter {
     return Math.max(0, track.tickOf(packet))
   }
 
-  #setPlace(position: Element, place: BlockPlace & { readonly position: number }): void {
+  #setPlace(position: Element, place: BlockPosition & { readonly position: number }): void {
     this.#set(childOf(position, ID.CueClusterPosition), place.position)
     this.#set(childOf(position, ID.CueRelativePosition), place.relative)
     this.#set(childOf(position, ID.CueBlockNumber), place.ordinal)
