@@ -51,7 +51,7 @@ function unfitTrack(file: IsoFile, voice: number): string | undefined {
   if (track.entries.some(({ bytes }) => !bytes.subarray(0, 36).equals(entry.bytes.subarray(0, 36)))) {
     return 'the codec settings of the track change in the middle'
   }
-  if ((track.dataPlaces[entry.dataReference - 1] ?? 'here') !== 'here')
+  if ((track.dataReferences[entry.dataReference - 1] ?? 'here') !== 'here')
     return 'the packets of the track lie in another file'
   if (runs.inFragments > 0 && runs.inIndex > 0 && track.edits.length > 0) {
     return 'the packets of the track lie partly in fragments, which its edit list does not count'
@@ -114,7 +114,7 @@ function unfitStructure({ structure, movie }: IsoFile): string | undefined {
   const ids = new Set(movie.tracks.map(({ id }) => id))
   if (ids.size !== movie.tracks.length) return 'two tracks have the same number'
   // ffmpeg, which verifies the output, reads such a track from this file.
-  if (movie.tracks.some(({ dataPlaces }) => dataPlaces.includes('address'))) {
+  if (movie.tracks.some(({ dataReferences }) => dataReferences.includes('address'))) {
     return 'the packets of a track lie at another address'
   }
   return undefined

@@ -24,16 +24,16 @@ export interface Track {
   readonly edits: readonly Edit[]
   readonly entries: readonly SampleEntry[]
   /** By place of the data reference. */
-  readonly dataPlaces: readonly DataPlace[]
+  readonly dataReferences: readonly DataReference[]
   readonly stbl: Box | undefined
 }
 
 /** The file that holds the samples: this one, one that QuickTime finds by an alias, or one that an address names. */
-export type DataPlace = 'here' | 'alias' | 'address'
+export type DataReference = 'here' | 'alias' | 'address'
 
 /** True if samples of a track lie in this file. A track without data references has them here, as players take it. */
-export function liesHere({ dataPlaces }: Track): boolean {
-  return dataPlaces.length === 0 || dataPlaces.includes('here')
+export function liesHere({ dataReferences }: Track): boolean {
+  return dataReferences.length === 0 || dataReferences.includes('here')
 }
 
 /** Reads the movie out of `moov`. */
@@ -58,7 +58,7 @@ function readTrack(box: Box): Track {
     durationTicks: durationAt(head, DURATION_IN_TRACK),
     edits: readEdits(bodyOf(childAt(box, 'edts', 'elst'))),
     entries: sampleEntries(childAt(stbl, 'stsd')),
-    dataPlaces: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
+    dataReferences: dataReferences(childAt(box, 'mdia', 'minf', 'dinf', 'dref')),
     stbl,
   }
 }
@@ -96,9 +96,9 @@ export function withClock(mdhd: Box, ticks: number, timeScale: number): Buffer {
 }
 
 /** Entries of `dref`. Those with the lowest flag set lie in this file, and so do those that name no other. */
-function dataReferences(dref: Box | undefined): readonly DataPlace[] {
+function dataReferences(dref: Box | undefined): readonly DataReference[] {
   const body = bodyOf(dref)
-  const found: DataPlace[] = []
+  const found: DataReference[] = []
   for (let at = 8; at + 12 <= body.length; at += Math.max(12, body.readUInt32BE(at))) {
     const isNamed = body.subarray(at + 12, at + body.readUInt32BE(at)).some((byte) => byte !== 0)
     const isHere = (body.readUInt32BE(at + 8) & 1) === 1 || !isNamed
