@@ -5,14 +5,14 @@ import type { ByteRange } from '../splice/old-packets.js'
 import type { ChunkForm } from '../structure/chunks.js'
 import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
-import { type SamplePlaces, samplePlaces } from './sample-places.js'
+import { type SampleRanges, sampleRanges } from './sample-ranges.js'
 import { type StaleChunk, staleChunks } from './stale-chunks.js'
 
 /** A file with PCM tracks: the facts that overwriting needs. */
 export interface InPlaceFile {
   readonly structures: Iterable<Structure>
   /** By place among the audio streams. */
-  readonly places: ReadonlyMap<number, SamplePlaces>
+  readonly places: ReadonlyMap<number, SampleRanges>
   readonly stale: readonly StaleChunk[]
   readonly checksums: readonly Checksum[]
   /** Null for a file that does not consist of chunks. */
@@ -31,9 +31,9 @@ export async function parseInPlace(
   if (outline.chunks?.isRifx && outline.chunks.chunks.some(({ id }) => id === 'bext')) {
     return 'the high byte of the loudness in its chunk bext comes first (RIFX)'
   }
-  const places = new Map<number, SamplePlaces>()
+  const places = new Map<number, SampleRanges>()
   for (const track of tracks) {
-    const found = await samplePlaces(file, media, track, signal)
+    const found = await sampleRanges(file, media, track, signal)
     places.set(track.audioIndex, isInSound(found, outline.structures) ? found : OUTSIDE)
   }
   return {
@@ -47,9 +47,9 @@ export async function parseInPlace(
 
 /** Structures that hold samples. A broken file may play others as audio. */
 const SOUND = /(^mdat|.*\/data|.*\/SSND|RIFF\/AVIX?\/LIST|RIFF\/AVI\/RIFF|^essence\/\w+|^Segment\/Cluster)$/
-const OUTSIDE: SamplePlaces = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
+const OUTSIDE: SampleRanges = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
 
-function isInSound(places: SamplePlaces, structures: Iterable<Structure>): boolean {
+function isInSound(places: SampleRanges, structures: Iterable<Structure>): boolean {
   if (places.kind === 'unknown') return true
   for (const structure of structures) {
     if (holdsOneOf(structure, places.runs) && !SOUND.test(structure.path)) return false

@@ -18,7 +18,7 @@ import {
 import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
-import { sampleBits, storedFrameBytes } from './sample-places.js'
+import { sampleBits, storedFrameBytes } from './sample-ranges.js'
 import { chunkLevels, staleChange, staleEntries } from './stale-chunks.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */

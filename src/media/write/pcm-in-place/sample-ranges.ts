@@ -7,7 +7,7 @@ import type { ByteRange } from '../splice/old-packets.js'
 import { klvHead } from '../structure/klv.js'
 
 /** Places of the samples of a PCM track, as runs in playing order. */
-export type SamplePlaces =
+export type SampleRanges =
   | { readonly kind: 'found'; readonly runs: readonly ByteRange[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 
@@ -24,12 +24,12 @@ const JITTER_SEC = 0.0012
 const LONGEST_HEAD_BYTES = 25
 
 /** Finds the samples of a PCM track by the packets of ffprobe, whose CRC-32 the bytes must match. */
-export async function samplePlaces(
+export async function sampleRanges(
   file: FileHandle,
   media: MediaInfo,
   stream: AudioStreamInfo,
   signal: AbortSignal | undefined,
-): Promise<SamplePlaces> {
+): Promise<SampleRanges> {
   const packets: Packet[] = []
   let bad: string | undefined
   const entries = 'packet=pts_time,size,pos,flags,data_hash:packet_side_data=side_data_type'
@@ -60,7 +60,7 @@ export function storedFrameBytes(stream: Pick<AudioStreamInfo, 'codec' | 'channe
   return (sampleBits(stream) / 8) * stream.channels
 }
 
-function unknown(reason: string): SamplePlaces {
+function unknown(reason: string): SampleRanges {
   return { kind: 'unknown', reason }
 }
 
@@ -94,7 +94,7 @@ export function sampleBits({ codec }: Pick<AudioStreamInfo, 'codec'>): number {
   return Number(/^pcm_[suf](\d+)/.exec(codec ?? '')?.[1] ?? 8)
 }
 
-async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<SamplePlaces> {
+async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<SampleRanges> {
   const runs: ByteRange[] = []
   for (const { pos, size, hash } of packets) {
     const bytes = await readAt(file, pos, LONGEST_HEAD_BYTES + size)
