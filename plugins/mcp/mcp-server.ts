@@ -5,7 +5,7 @@ import type { Config, Flags } from '../../src/config/resolve-config.js'
 import { UsageError } from '../../src/core/errors.js'
 import { isSameState, type QuickIdentity, quickIdentity } from '../../src/core/file-identity.js'
 import type { Logger } from '../../src/core/logger.js'
-import { realPlace } from '../../src/core/make-folder.js'
+import { realPathOf } from '../../src/core/make-folder.js'
 import type { JobEvent } from '../../src/pipeline/events.js'
 import type { JobHooks } from '../../src/pipeline/job-hooks.js'
 import { openJobWorker } from '../../src/pipeline/queue/job-worker.js'
@@ -97,7 +97,7 @@ const asPlanned: JobHooks = {
     const planned = data.planned as QuickIdentity | undefined
     if (planned && !isSameState(planned, await quickIdentity(input))) return `${input} changed after its plan was shown`
     const folder = dirname(output)
-    const place = await realPlace(folder)
+    const place = await realPathOf(folder)
     return place === folder ? undefined : `${folder} has become a link to ${place} after the plan was shown`
   },
 }

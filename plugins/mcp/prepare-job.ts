@@ -4,7 +4,7 @@ import { UsageError } from '../../src/core/errors.js'
 import { quickIdentity } from '../../src/core/file-identity.js'
 import { sortableId } from '../../src/ledger/index.js'
 import { limitsOf } from '../../src/pipeline/job/kinds/file-job.js'
-import { requireFreePlace } from '../../src/pipeline/output/require-free-place.js'
+import { requireFreeOutput } from '../../src/pipeline/output/require-free-output.js'
 import { type JobSettings, settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { namesFolder, receiptPath } from '../../src/pipeline/plan/output-path.js'
 import { type JobPlan, planJob } from '../../src/pipeline/plan/plan-job.js'
@@ -43,7 +43,7 @@ export async function prepareJob(
   for (const path of [plan.output, receiptPath(plan.output)]) await roots.require(path)
   const refusal = planRefusal(plan)
   if (refusal) throw refusal
-  await requireFreePlace(plan, request, signal)
+  await requireFreeOutput(plan, request, signal)
   const identity = await quickIdentity(input)
   return {
     file: { input, output, settings, group, data: { planned: identity } },

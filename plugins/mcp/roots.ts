@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UsageError } from '../../src/core/errors.js'
-import { realPlace } from '../../src/core/make-folder.js'
+import { realPathOf } from '../../src/core/make-folder.js'
 
 /** The folders that the tools may read and write: a path must be in one folder of each list. */
 export class Roots {
@@ -21,7 +21,7 @@ export class Roots {
    */
   static async of(fixed: readonly string[], ofClient: readonly string[] | null): Promise<Roots> {
     const given = [fixed, ofClient?.flatMap((uri) => localFolder(uri)) ?? []].filter((list) => list.length > 0)
-    const lists = await Promise.all(given.map((list) => Promise.all(list.map((path) => realPlace(path)))))
+    const lists = await Promise.all(given.map((list) => Promise.all(list.map((path) => realPathOf(path)))))
     if (lists.length > 0) return new Roots(lists)
     throw new UsageError('ERR_MCP_ROOTS', 'No folder is open to this client, so no file can be read.', {
       remedies: ['Start the server with `voxmux mcp --root FOLDER`, or name a root in the client.'],
@@ -35,7 +35,7 @@ export class Roots {
    */
   async require(path: string): Promise<string> {
     const first = this.#lists.at(-1)?.[0] ?? sep
-    const place = await realPlace(resolve(first, path))
+    const place = await realPathOf(resolve(first, path))
     if (this.#lists.every((list) => list.some((root) => isInside(place, root)))) return place
     throw new UsageError('ERR_OUTSIDE_ROOTS', `${path} is outside the folders that are open to this client.`, {
       input: path,

@@ -1,6 +1,6 @@
 import { join, relative, sep } from 'node:path'
 import { toVoxmuxError } from '../../src/core/errors.js'
-import { realPlace } from '../../src/core/make-folder.js'
+import { realPathOf } from '../../src/core/make-folder.js'
 import { sleep } from '../../src/core/time.js'
 import { WakeUp } from '../../src/core/waiting.js'
 import type { JobStore } from '../../src/ledger/index.js'
@@ -180,8 +180,8 @@ export class FolderWatch {
   /** The paths that are never entered, also where a link leads to them from elsewhere. */
   async #closed(): Promise<ReadonlySet<string>> {
     const { closed } = this.#options
-    const root = await realPlace(this.folder.path)
-    const real = await Promise.all([...closed].map(async (path) => relative(root, await realPlace(path))))
+    const root = await realPathOf(this.folder.path)
+    const real = await Promise.all([...closed].map(async (path) => relative(root, await realPathOf(path))))
     const within = real.filter((path) => path !== '' && path !== '..' && !path.startsWith(`..${sep}`))
     return new Set([...closed, ...within.map((path) => join(this.folder.path, path))])
   }

@@ -55,7 +55,7 @@ export async function nearestExisting(path: string): Promise<string> {
 }
 
 /** The path with the links of its existing part resolved. */
-export async function realPlace(path: string): Promise<string> {
+export async function realPathOf(path: string): Promise<string> {
   const existing = await nearestExisting(path)
   return join(await realpath(existing).catch(() => existing), relative(existing, path))
 }

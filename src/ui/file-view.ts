@@ -2,7 +2,7 @@ import type { Config, Flags } from '../config/resolve-config.js'
 import { type ErrorReport, errorReport, toVoxmuxError } from '../core/errors.js'
 import { audioStreams } from '../media/index.js'
 import { checkFile } from '../pipeline/job/check-file.js'
-import { requireFreePlace } from '../pipeline/output/require-free-place.js'
+import { requireFreeOutput } from '../pipeline/output/require-free-output.js'
 import { planJob } from '../pipeline/plan/plan-job.js'
 import { leastGapSec, noisyRanges } from '../pipeline/plan/ranges-to-send.js'
 import {
@@ -56,7 +56,7 @@ export async function planView(value: unknown, configOf: ConfigOf, cwd: string, 
     try {
       const refused = planRefusal(plan)
       if (refused) throw refused
-      await requireFreePlace(plan, request, signal)
+      await requireFreeOutput(plan, request, signal)
     } catch (thrown) {
       refusal = errorReport(toVoxmuxError(thrown, request.input))
     }

@@ -28,7 +28,7 @@ import { outcomeOfError } from '../../pipeline/job/job-outcome.js'
 import { isPreviewOf } from '../../pipeline/job/kinds/preview-job.js'
 import { voiceSample } from '../../pipeline/output/assemble-track.js'
 import { ownReceipt } from '../../pipeline/output/existing-output.js'
-import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
+import { requireFreeOutput } from '../../pipeline/output/require-free-output.js'
 import { receiptPath } from '../../pipeline/plan/output-path.js'
 import { planFacts } from '../../pipeline/plan/plan-facts.js'
 import { cutRequests, type JobPlan, type PlanRequest, planJob } from '../../pipeline/plan/plan-job.js'
@@ -108,7 +108,7 @@ async function showPlan(
   const planned = await planJob(request, limits, { signal })
   const isReplaced = settings.previewSec !== null && (await isPreviewOf(planned.output, planned.media.path, signal))
   const publishing = isReplaced ? { ...request, settings: { ...settings, force: true } } : request
-  const [place] = await Promise.allSettled([requireFreePlace(planned, publishing, signal)])
+  const [place] = await Promise.allSettled([requireFreeOutput(planned, publishing, signal)])
   if (place.status === 'fulfilled' && place.value.kind === 'done') return done(planned.output, place.value.receipt)
   const priced = await pricedPlan(planned, request, limits, signal)
   const plan = await withBedNote(priced, settings.recipe.bed, isFree, signal)

@@ -4,7 +4,7 @@ import { formatTime } from '../../core/time.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
 import { eventWithoutOutput, statusOf } from '../../pipeline/job/job-outcome.js'
-import { requireFreePlace } from '../../pipeline/output/require-free-place.js'
+import { requireFreeOutput } from '../../pipeline/output/require-free-output.js'
 import { refusalError } from '../../precheck/index.js'
 import { describeError, type Output } from '../output/output.js'
 import { priceWords, voiceSeconds } from './price-words.js'
@@ -28,7 +28,7 @@ async function refusalOf({ job, request }: PlannedSource, signal: AbortSignal): 
   const refusal = refusalError(job.media.path, job.verdicts.asSent) ?? job.strictRefusal
   if (refusal) return refusal
   const fault = (thrown: unknown) => toVoxmuxError(thrown, job.media.path)
-  return requireFreePlace(job, request, signal).then(() => null, fault)
+  return requireFreeOutput(job, request, signal).then(() => null, fault)
 }
 
 /** Turns the plan of a timeline into an event. */

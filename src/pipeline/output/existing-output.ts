@@ -42,7 +42,7 @@ export async function existingOutput(
   jobs: Pick<JobStore, 'get'>,
 ): Promise<ExistingOutput> {
   const { output, replace, signal } = wanted
-  await requireFilePlace(output)
+  await requireFilePath(output)
   const found = await stat(output).catch(() => undefined)
   if (replace) return { kind: 'none' }
   if (!found) {
@@ -78,7 +78,7 @@ export function isTakenName({ size }: { readonly size: number }, job: Job | null
 }
 
 /** Refuses a device, pipe or folder as output, even with `--force`. @throws {UsageError} `ERR_OUTPUT_EXISTS` */
-export async function requireFilePlace(output: string): Promise<void> {
+export async function requireFilePath(output: string): Promise<void> {
   const found = await stat(output).catch(() => undefined)
   if (found && !found.isFile()) throw outputNoFile(output)
 }

@@ -80,7 +80,7 @@ export async function requireWritableFolder(folder: string): Promise<void> {
 }
 
 /** Does {@link requireWritableFolder} without writing. @throws {UsageError} `ERR_OUTPUT_UNWRITABLE` */
-export async function requireWritablePlace(folder: string): Promise<void> {
+export async function checkWritableFolder(folder: string): Promise<void> {
   const existing = await nearestExisting(folder)
   try {
     if (!(await stat(existing)).isDirectory()) throw new Error(`${existing} is not a folder`)

@@ -32,7 +32,7 @@ interface OutputPathOptions {
 export async function outputPath(wish: OutputPathOptions): Promise<string> {
   requireName(wish)
   await requireDecoded(wish)
-  const path = await outputPlace(wish)
+  const path = await uncheckedOutputPath(wish)
   await requireRoomBeside(path, wish.input)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
   if (path === wish.input || (await isSameFile(path, wish.input))) {
@@ -130,7 +130,7 @@ export async function namesFolder(output: string, cwd: string): Promise<boolean>
 }
 
 /** The path of {@link outputPath}, even if the input is there. */
-export async function outputPlace(wish: OutputPathOptions): Promise<string> {
+export async function uncheckedOutputPath(wish: OutputPathOptions): Promise<string> {
   const ownName =
     wish.stem === undefined
       ? fittingName(basename(wish.input, extname(wish.input)), `.${wish.label}${wish.extension}`)

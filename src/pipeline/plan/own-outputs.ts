@@ -1,8 +1,8 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
-import { realPlace } from '../../core/make-folder.js'
+import { realPathOf } from '../../core/make-folder.js'
 import { isWebAddress, shownInput } from '../web-address.js'
-import { outputPlace } from './output-path.js'
+import { uncheckedOutputPath } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
 
 /**
@@ -53,10 +53,10 @@ async function expectedOutput({ input, output, outputStem, settings, cwd }: Plan
   const path = isAddress ? join(cwd, basename(new URL(input).pathname)) : input
   const extension = settings.outputType === null ? extname(path) : `.${settings.outputType}`
   const label = settings.previewSec === null ? 'regen' : 'preview'
-  return realFolderPath(await outputPlace({ input: path, output, stem: outputStem, extension, label, cwd }))
+  return realFolderPath(await uncheckedOutputPath({ input: path, output, stem: outputStem, extension, label, cwd }))
 }
 
 /** The path through no link of a folder. A link of its own name stays, because an output takes that name. */
 export async function realFolderPath(path: string): Promise<string> {
-  return join(await realPlace(dirname(path)), basename(path))
+  return join(await realPathOf(dirname(path)), basename(path))
 }

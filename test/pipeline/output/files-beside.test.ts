@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { requireFreeNames } from '../../../src/pipeline/output/files-beside.js'
-import { requireFreePlace } from '../../../src/pipeline/output/require-free-place.js'
+import { requireFreeOutput } from '../../../src/pipeline/output/require-free-output.js'
 import { planJob } from '../../../src/pipeline/plan/plan-job.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { type RequestOptions, requestFor } from '../../helpers/test-pipeline.js'
@@ -21,7 +21,7 @@ it.each([
   const output = bench.folder.file('out.wav')
   await writeFile(`${output}${suffix}`, 'mine')
   const request = requestFor(input, { output, ...wishes })
-  await expect(requireFreePlace(await planJob(request, {}), request)).rejects.toMatchObject({
+  await expect(requireFreeOutput(await planJob(request, {}), request)).rejects.toMatchObject({
     code: 'ERR_OUTPUT_EXISTS',
   })
   const refused = await run(input, { output, ...wishes })

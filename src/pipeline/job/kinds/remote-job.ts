@@ -10,7 +10,7 @@ import { probe } from '../../../media/index.js'
 import { refusalError, runRules, subjectOfLink } from '../../../precheck/index.js'
 import type { PipelineContext } from '../../context.js'
 import { bareReceipt } from '../../output/bare-receipt.js'
-import { type ExistingOutput, isTakenName, requireFilePlace, wasPublishedBy } from '../../output/existing-output.js'
+import { type ExistingOutput, isTakenName, requireFilePath, wasPublishedBy } from '../../output/existing-output.js'
 import { requireFreeNames } from '../../output/files-beside.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
@@ -91,7 +91,7 @@ function plannedAddress(
     ...{ replaces: settings.force, outputBytes: 0, workBytes: 0 },
     key: keyOf(output, recipe),
     async existing(job, signal): Promise<ExistingOutput> {
-      await requireFilePlace(output)
+      await requireFilePath(output)
       const found = await stat(output).catch(() => undefined)
       if (settings.force || !found) return { kind: 'none' }
       if (isTakenName(found, job)) return { kind: 'replaceable' }

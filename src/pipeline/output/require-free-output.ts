@@ -5,7 +5,7 @@ import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import { type ExistingOutput, existingOutput } from './existing-output.js'
 import { filesBeside, requireFreeNames } from './files-beside.js'
-import { requireWritablePlace } from './part-file.js'
+import { checkWritableFolder } from './part-file.js'
 import { readReceipt } from './receipt.js'
 
 /** A ledger without jobs. */
@@ -19,7 +19,7 @@ const NO_JOBS = { get: async () => null }
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings;
  *   `ERR_OUTPUT_UNWRITABLE`
  */
-export async function requireFreePlace(
+export async function requireFreeOutput(
   { media, output }: JobPlan,
   { settings, supersede = false }: PlanRequest,
   signal?: AbortSignal,
@@ -33,6 +33,6 @@ export async function requireFreePlace(
   const existing = await existingOutput({ ...wanted, supersede, signal }, null, NO_JOBS)
   if (existing.kind === 'done') return existing
   if (!settings.force) await requireFreeNames(output, filesBeside(settings))
-  await requireWritablePlace(dirname(output))
+  await checkWritableFolder(dirname(output))
   return existing
 }
