@@ -4,7 +4,7 @@ export { planTimeline, sentence } from './plan-timeline.js'
 export {
   type RegenerateTimelineOptions,
   regenerateTimeline,
-  requireTimelinePlace,
+  requireTimelineTarget,
   type TimelineOutcome,
 } from './regenerate-timeline.js'
 export { frameRate } from './time/frame-rate.js'

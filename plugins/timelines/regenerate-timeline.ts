@@ -13,7 +13,7 @@ import type { RelinkedMedia } from './timeline.js'
 import type { TimelinePlan } from './timeline-plan.js'
 import { writeTimelineReceipt } from './timeline-receipt.js'
 import { verifyRelinked } from './verify-relinked.js'
-import { type NewTimeline, relocationOf, timelinePlace, writeTimeline } from './write-timeline.js'
+import { type NewTimeline, relocationOf, timelineTarget, writeTimeline } from './write-timeline.js'
 
 export interface RegenerateTimelineOptions {
   /** Files that are worked on at the same time. */
@@ -45,7 +45,7 @@ export async function regenerateTimeline(
   context: PipelineContext,
   { concurrency, signal, onEvent }: RegenerateTimelineOptions,
 ): Promise<TimelineOutcome> {
-  await requireTimelinePlace(planned)
+  await requireTimelineTarget(planned)
   const requests = planned.sources.map(({ request }) => request)
   await requireOwnOutputs(requests)
   const files = await runJobs(requests, context, { concurrency, signal, onEvent })
@@ -65,7 +65,7 @@ export async function regenerateTimeline(
   const media = relinkedMedia(plan)
   const made = newTimeline(plan, media)
   await verifyRelinked(plan, made, media)
-  const place = await timelinePlace(made)
+  const place = await timelineTarget(made)
   if (place !== 'same') await writeTimeline(made)
   const newMedia = plan.sources.map(({ job }) => job.output)
   await writeTimelineReceipt(plan.file.path, plan.output, newMedia)
@@ -73,8 +73,8 @@ export async function regenerateTimeline(
 }
 
 /** Requires that a run could write the new timeline, or would find it. @throws {UsageError} `ERR_OUTPUT_EXISTS` */
-export async function requireTimelinePlace(plan: TimelinePlan): Promise<void> {
-  await timelinePlace(newTimeline(plan, relinkedMedia(plan)))
+export async function requireTimelineTarget(plan: TimelinePlan): Promise<void> {
+  await timelineTarget(newTimeline(plan, relinkedMedia(plan)))
 }
 
 function newTimeline(plan: TimelinePlan, media: ReadonlyMap<string, RelinkedMedia>): NewTimeline {

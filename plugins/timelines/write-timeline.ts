@@ -29,7 +29,7 @@ export interface NewTimeline {
 }
 
 /** The state of the new timeline's place: nothing is there, the same timeline, or one that may be replaced. */
-type TimelinePlace = 'free' | 'same' | 'replaceable'
+type TimelineTarget = 'free' | 'same' | 'replaceable'
 
 /**
  * Examines the place of a new timeline. It may replace what voxmux made of an earlier state of the same cut, if nobody
@@ -37,7 +37,7 @@ type TimelinePlace = 'free' | 'same' | 'replaceable'
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` if another is there, or in the place of its receipt, and may not be replaced
  */
-export async function timelinePlace(made: NewTimeline): Promise<TimelinePlace> {
+export async function timelineTarget(made: NewTimeline): Promise<TimelineTarget> {
   const { file, output, replace } = made
   if (!replace) await requireFreeNames(output, { report: false, sidecar: false })
   if ((await stat(output).catch(() => undefined)) === undefined) return 'free'
@@ -63,7 +63,7 @@ async function isSame({ file, output, text, added }: NewTimeline): Promise<boole
 export async function writeTimeline(made: NewTimeline): Promise<void> {
   const { file, output, text } = made
   makeFolder(dirname(output))
-  const replace = (await timelinePlace(made)) !== 'free'
+  const replace = (await timelineTarget(made)) !== 'free'
   if (isBundle(file)) {
     await writeBundle({ ...made, replace })
     return

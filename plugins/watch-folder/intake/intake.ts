@@ -8,7 +8,7 @@ import { isSuperseded, queueJob } from '../../../src/pipeline/queue/queue-job.js
 import { type FileFacts, fileFacts, hasChanged, isSameVersion } from '../candidates/file-facts.js'
 import { FailureReports } from '../hooks/failure-reports.js'
 import { moveMarker, moveSource } from '../hooks/move-source.js'
-import { placeByTemplate } from '../places/output-place.js'
+import { outputByTemplate } from '../places/output-by-template.js'
 import type { WatchedFolder } from '../watched-folder.js'
 import { contentId, isSampled } from './content-id.js'
 import { aftercareData } from './job-aftercare.js'
@@ -82,7 +82,7 @@ export class Intake {
     const { out, nameTemplate, settings, group, priority } = this.#folder
     const input = join(this.#folder.path, path)
     const takenMs = Date.now()
-    const place = placeByTemplate(out, nameTemplate, { path, preset: settings.preset, takenMs })
+    const place = outputByTemplate(out, nameTemplate, { path, preset: settings.preset, takenMs })
     const taken = { path, sizeBytes: facts.sizeBytes, mtimeNs: facts.mtimeNs, contentId: id }
     const file = { input, output: `${place.folder}/`, outputStem: place.stem, settings, group, priority }
     const { job, created } = await queueJob(

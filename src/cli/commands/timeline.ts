@@ -37,16 +37,18 @@ export const command = defineCommand({
     const config = await loadConfig(args, flagsOf(args), context)
     if (args.output !== undefined) await requireOutputFolder(args.output, context.cwd)
     const settings = await jobSettingsOf(config, args, context.cwd)
-    const { planTimeline, regenerateTimeline, requireTimelinePlace } = await import(
-      '../../../plugins/timelines/index.js'
-    )
+    const {
+      planTimeline,
+      regenerateTimeline,
+      requireTimelineTarget,
+    } = await import('../../../plugins/timelines/index.js')
     const isFree = config.service.kind === 'embedded'
     const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
     try {
       output.event(timelineEvent(plan))
       if (args['dry-run']) {
         output.print(timelineText(plan, isFree))
-        await requireTimelinePlace(plan)
+        await requireTimelineTarget(plan)
         return await showFiles(plan, output, signal)
       }
       const reporter = createReporter(output, args.progress)

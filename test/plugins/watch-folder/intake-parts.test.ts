@@ -12,7 +12,7 @@ import type { Intake } from '../../../plugins/watch-folder/intake/intake.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
 import { FolderPlaces } from '../../../plugins/watch-folder/places/folder-places.js'
 import { FolderPresence } from '../../../plugins/watch-folder/places/folder-presence.js'
-import { placeByTemplate } from '../../../plugins/watch-folder/places/output-place.js'
+import { outputByTemplate } from '../../../plugins/watch-folder/places/output-by-template.js'
 import { prepareFolder } from '../../../plugins/watch-folder/places/prepare-folder.js'
 import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
 import type { Aftercare, WatchedFolder } from '../../../plugins/watch-folder/watched-folder.js'
@@ -23,9 +23,9 @@ import { folderOfEachTest } from '../../helpers/system/folder-of-tests.js'
 
 const folder = folderOfEachTest()
 
-describe('outputPlace', () => {
+describe('outputByTemplate', () => {
   const place = (template: string, path: string) => {
-    const { folder: target, stem } = placeByTemplate('/out', template, { path, preset: '/p/film.json', takenMs: 0 })
+    const { folder: target, stem } = outputByTemplate('/out', template, { path, preset: '/p/film.json', takenMs: 0 })
     return join(target, stem)
   }
 

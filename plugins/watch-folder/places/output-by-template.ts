@@ -17,7 +17,7 @@ interface NameParts {
  * @returns the absolute folder, and the name without its extension, which follows from the container
  * @throws {UsageError} `ERR_OUTPUT_NAME` if nothing is left of the name
  */
-export function placeByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts) {
+export function outputByTemplate(out: string, template: string, { path, preset, takenMs }: NameParts) {
   const ext = extname(path)
   const values: Readonly<Record<string, string>> = {
     folder: dirname(path) === '.' ? '' : dirname(path),
