@@ -11,12 +11,12 @@ import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
 import { FolderEvents } from './candidates/folder-events.js'
 import { PASSED_OVER, type PassedOver, scanFolder } from './candidates/scan-folder.js'
 import type { FolderView } from './daemon-view.js'
+import { FolderPresence } from './folders/folder-presence.js'
+import { UsedFolders } from './folders/used-folders.js'
 import { restoreAside } from './hooks/restore-aside.js'
 import type { IntakeResult } from './intake/intake.js'
 import { KnownFiles } from './intake/known-files.js'
 import type { SeenFiles } from './intake/seen-files.js'
-import { FolderPlaces } from './places/folder-places.js'
-import { FolderPresence } from './places/folder-presence.js'
 import type { WatchedFolder } from './watched-folder.js'
 
 type JudgeParts = Pick<CandidateJudgeOptions, 'folder' | 'intake' | 'judging' | 'writers' | 'logger'>
@@ -42,7 +42,7 @@ const SCAN_GAP_MS = 1000
 
 /** One watched folder: finds files, and has each judged when it has settled. */
 export class FolderWatch {
-  readonly places: FolderPlaces
+  readonly places: UsedFolders
   readonly presence: FolderPresence
   readonly #options: FolderWatchOptions
   readonly #filter: FileFilter
@@ -67,7 +67,7 @@ export class FolderWatch {
     this.#filter = createFileFilter(folder.filter)
     this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
     this.#candidates = new Candidates(this.#judgeMs)
-    this.places = new FolderPlaces(folder, seen)
+    this.places = new UsedFolders(folder, seen)
     this.presence = new FolderPresence({ places: this.places, jobs, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#judge = new CandidateJudge({

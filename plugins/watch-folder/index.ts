@@ -1,9 +1,10 @@
 /** The watch folder: regenerates every file that is dropped into a folder, once. */
+
+export { countFolders, inotifyWatches } from './folders/inotify-watches.js'
 export { type OpenFolderHooks, openFolderHooks } from './hooks/open-folder-hooks.js'
 export { SEEN_FILE } from './intake/seen-files.js'
 export { Metrics } from './metrics/metrics.js'
 export { type OperatorSide, openOperatorSide } from './open-operator-side.js'
-export { countFolders, inotifyWatches } from './places/inotify-watches.js'
 export { reloadOnSave } from './reload-on-save.js'
 export { type ServiceManagerName, serviceFile } from './service-files.js'
 export { WatchDaemon } from './watch-daemon.js'

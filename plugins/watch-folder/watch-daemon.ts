@@ -9,10 +9,10 @@ import { type JobWorker, openJobWorker } from '../../src/pipeline/queue/job-work
 import { WriterWatch } from './candidates/writer-watch.js'
 import type { DaemonEvent, DaemonView, FolderView } from './daemon-view.js'
 import { FolderWatch } from './folder-watch.js'
+import { refuseSameFolder, refuseUnknown } from './folders/prepare-folder.js'
 import { FolderHooks, type NoticeSettings } from './hooks/folder-hooks.js'
 import { Intake, type IntakeResult } from './intake/intake.js'
 import { openSeenFiles, type SeenFiles } from './intake/seen-files.js'
-import { refuseSameFolder, refuseUnknown } from './places/prepare-folder.js'
 import { closedFolders, type WatchedFolder } from './watched-folder.js'
 
 interface WatchDaemonOptions {

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { countFolders, inotifyWatches } from '../../plugins/watch-folder/places/inotify-watches.js'
+import { countFolders, inotifyWatches } from '../../plugins/watch-folder/folders/inotify-watches.js'
 import { examineFolders, findMount, isNetworkType, mountOf } from '../../src/cli/doctor/examine-folders.js'
 import type { Config } from '../../src/config/index.js'
 

@@ -4,7 +4,7 @@ import { SANDBOX_POLICY, sendError, sendJson } from '../../../src/pages/respond.
 import { sendFile } from '../../../src/pages/send-file.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
-import { linkOut } from '../places/require-inside.js'
+import { linkOut } from '../folders/require-inside.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
 import { ownJobs } from './own-jobs.js'

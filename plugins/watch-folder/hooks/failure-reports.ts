@@ -9,7 +9,7 @@ import { syncFolder } from '../../../src/core/sync-folder.js'
 import type { Job } from '../../../src/ledger/index.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
-import { requireInside } from '../places/require-inside.js'
+import { requireInside } from '../folders/require-inside.js'
 import type { AfterFacts } from './after-facts.js'
 
 /** Version of a report's shape, raised when a field changes its meaning or is removed. */

@@ -5,10 +5,10 @@ import type { Logger } from '../../../src/core/logger.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
 import { fileFacts } from '../candidates/file-facts.js'
+import { requireInside } from '../folders/require-inside.js'
+import type { UsedFolders } from '../folders/used-folders.js'
 import { contentId } from '../intake/content-id.js'
 import { isStill, type ReadFile, type TakenFile, takenFileOf } from '../intake/taken-file.js'
-import type { FolderPlaces } from '../places/folder-places.js'
-import { requireInside } from '../places/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
 import type { AfterFacts } from './after-facts.js'
 import { callAfter } from './call-after.js'
@@ -26,7 +26,7 @@ const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT
 
 interface FolderHooksOptions {
   /** The places of a job's folder; undefined for another daemon's. */
-  readonly placesOf: (job: JobFacts) => FolderPlaces | undefined
+  readonly placesOf: (job: JobFacts) => UsedFolders | undefined
   readonly notices: NoticeSettings
   readonly logger: Logger
 }
@@ -41,7 +41,7 @@ export interface NoticeSettings {
 
 /** The job's file and folder. */
 interface Place {
-  readonly places: FolderPlaces
+  readonly places: UsedFolders
   readonly folder: Aftercare
   readonly taken: TakenFile
 }

@@ -5,8 +5,8 @@ import { syncFolder } from '../../../src/core/sync-folder.js'
 import { giveName } from '../../../src/pipeline/output/publish.js'
 import { type FileFacts, fileFacts } from '../candidates/file-facts.js'
 import { markerPath } from '../candidates/marker.js'
+import { requireInside } from '../folders/require-inside.js'
 import { isStill, type ReadFile } from '../intake/taken-file.js'
-import { requireInside } from '../places/require-inside.js'
 import { dropAside, giveBack, setAside } from './moved-aside.js'
 
 /** Names to try, because a file of the same name may be there from before. */

@@ -3,9 +3,9 @@ import type { Config } from '../../../src/config/resolve-config.js'
 import type { Logger } from '../../../src/core/logger.js'
 import type { JobFacts, JobHooks } from '../../../src/pipeline/job-hooks.js'
 import { settingsOfConfig } from '../../../src/pipeline/plan/job-settings.js'
+import { UsedFolders } from '../folders/used-folders.js'
 import { aftercareOf } from '../intake/job-aftercare.js'
 import { openSeenFiles, SEEN_FILE, type SeenMounts } from '../intake/seen-files.js'
-import { FolderPlaces } from '../places/folder-places.js'
 import { watchedFolders } from '../watched-folders.js'
 import { FolderHooks } from './folder-hooks.js'
 
@@ -29,7 +29,7 @@ export async function openFolderHooks(config: Config, cwd: string, logger: Logge
       })
     : []
   const seen = openSeenFiles(join(config.stateDir, SEEN_FILE))
-  const configured = new Map(folders.map((folder) => [folder.group, new FolderPlaces(folder, seen)]))
+  const configured = new Map(folders.map((folder) => [folder.group, new UsedFolders(folder, seen)]))
   const placesOfJob = placesFromJobs(seen, logger)
   const placesOf = (job: JobFacts) => configured.get(job.group) ?? placesOfJob(job)
   const { dashboard, webhookSecret: secret = null } = config.watch
@@ -38,8 +38,8 @@ export async function openFolderHooks(config: Config, cwd: string, logger: Logge
 }
 
 /** The places that jobs name. Jobs of one folder share them. */
-function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => FolderPlaces | undefined {
-  const known = new Map<string, FolderPlaces>()
+function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => UsedFolders | undefined {
+  const known = new Map<string, UsedFolders>()
   return (job) => {
     const found = aftercareOf(job)
     if (found === null) return undefined
@@ -52,7 +52,7 @@ function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => 
         { folder: path },
         `The command of ${path} does not run here: no configuration of this worker names it.`,
       )
-    const places = new FolderPlaces(found.folder, mounts)
+    const places = new UsedFolders(found.folder, mounts)
     known.set(key, places)
     return places
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BESIDE } from '../../../src/config/watch-schema.js'
 import type { JobFacts } from '../../../src/pipeline/job-hooks.js'
-import { isBelow } from '../places/require-inside.js'
+import { isBelow } from '../folders/require-inside.js'
 import type { Aftercare } from '../watched-folder.js'
 import { takenFileOf } from './taken-file.js'
 

@@ -7,14 +7,14 @@ import { CandidateJudge } from '../../../plugins/watch-folder/candidates/candida
 import { Candidates } from '../../../plugins/watch-folder/candidates/candidates.js'
 import type { FileFacts } from '../../../plugins/watch-folder/candidates/file-facts.js'
 import { WriterWatch } from '../../../plugins/watch-folder/candidates/writer-watch.js'
+import { FolderPresence } from '../../../plugins/watch-folder/folders/folder-presence.js'
+import { outputByTemplate } from '../../../plugins/watch-folder/folders/output-by-template.js'
+import { prepareFolder } from '../../../plugins/watch-folder/folders/prepare-folder.js'
+import { linkOut } from '../../../plugins/watch-folder/folders/require-inside.js'
+import { UsedFolders } from '../../../plugins/watch-folder/folders/used-folders.js'
 import { type FailureReport, FailureReports } from '../../../plugins/watch-folder/hooks/failure-reports.js'
 import type { Intake } from '../../../plugins/watch-folder/intake/intake.js'
 import { openSeenFiles } from '../../../plugins/watch-folder/intake/seen-files.js'
-import { FolderPlaces } from '../../../plugins/watch-folder/places/folder-places.js'
-import { FolderPresence } from '../../../plugins/watch-folder/places/folder-presence.js'
-import { outputByTemplate } from '../../../plugins/watch-folder/places/output-by-template.js'
-import { prepareFolder } from '../../../plugins/watch-folder/places/prepare-folder.js'
-import { linkOut } from '../../../plugins/watch-folder/places/require-inside.js'
 import type { Aftercare, WatchedFolder } from '../../../plugins/watch-folder/watched-folder.js'
 import { WATCH_DEFAULTS } from '../../../src/config/watch-schema.js'
 import { silentLogger } from '../../../src/core/logger.js'
@@ -193,7 +193,7 @@ describe('FolderPresence', () => {
     const seen = openSeenFiles(folder.file('seen.sqlite'))
     const [path, away] = [folder.file('watched'), folder.file('away')]
     await mkdir(path)
-    const places = new FolderPlaces(
+    const places = new UsedFolders(
       {
         ...{ group: 'g', path, out: join(path, 'out'), failed: join(path, 'failed'), done: join(path, 'done') },
         ...{ source: 'keep', after: null },
@@ -223,7 +223,7 @@ describe('FolderPresence', () => {
     // Nobody makes a folder there, not even root.
     const out = '/sys/voxmux-out'
     const aftercare = { ...{ group: 'g', path, out, failed: join(path, 'failed') }, done: join(path, 'done') }
-    const places = new FolderPlaces({ ...aftercare, source: 'keep', after: null }, seen)
+    const places = new UsedFolders({ ...aftercare, source: 'keep', after: null }, seen)
     expect(await places.absence({ make: true })).toMatch(
       /^\/sys\/voxmux-out does not exist and cannot be made: (permission denied|its file system is mounted read-only)\.$/,
     )

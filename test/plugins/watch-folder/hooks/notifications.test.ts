@@ -8,10 +8,10 @@ import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { UsedFolders } from '../../../../plugins/watch-folder/folders/used-folders.js'
 import type { AfterFacts } from '../../../../plugins/watch-folder/hooks/after-facts.js'
 import { callAfter } from '../../../../plugins/watch-folder/hooks/call-after.js'
 import { FolderHooks } from '../../../../plugins/watch-folder/hooks/folder-hooks.js'
-import { FolderPlaces } from '../../../../plugins/watch-folder/places/folder-places.js'
 import type { WatchAfter } from '../../../../src/config/watch-schema.js'
 import { JobFailedError } from '../../../../src/core/errors.js'
 import { silentLogger } from '../../../../src/core/logger.js'
@@ -126,7 +126,7 @@ describe('callAfter', () => {
     })
     const place = (name: string) => folder.file(name)
     const places = { path: place('in'), out: place('out'), failed: place('failed'), done: place('done') }
-    const own = new FolderPlaces({ ...places, group: 'in', source: 'keep', after: { webhook } }, new Map() as never)
+    const own = new UsedFolders({ ...places, group: 'in', source: 'keep', after: { webhook } }, new Map() as never)
     const notices = { secret: null, dashboardUrl: () => null }
     const hooks = new FolderHooks({ placesOf: () => own, notices, logger: silentLogger })
     const data = { path: 'a.mov', sizeBytes: 1, mtimeNs: '1', contentId: 'a' }

@@ -1,9 +1,9 @@
 import type { Logger } from '../../../src/core/logger.js'
 import type { JobStore } from '../../../src/ledger/index.js'
-import type { FolderPlaces } from './folder-places.js'
+import type { UsedFolders } from './used-folders.js'
 
 interface FolderPresenceOptions {
-  readonly places: FolderPlaces
+  readonly places: UsedFolders
   readonly jobs: JobStore
   readonly logger: Logger
   /** Called when it went offline or came back. */

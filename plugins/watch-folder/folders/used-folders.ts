@@ -11,7 +11,7 @@ import { linkOut } from './require-inside.js'
 const ANSWER_MS = 15_000
 
 /** The places of a watched folder: itself and those that it fills. Each may be on a share of its own. */
-export class FolderPlaces {
+export class UsedFolders {
   readonly folder: Aftercare
   readonly #mounts: SeenMounts
   readonly #all: readonly string[]
