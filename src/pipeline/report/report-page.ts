@@ -27,7 +27,7 @@ const REPORT_STYLE = `
 * { box-sizing: border-box }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
-p { margin: .25rem 0 } .quiet { opacity: .75 }
+p { margin: .25rem 0; overflow-wrap: anywhere } .quiet { opacity: .75 }
 .player h3 { margin: 0 0 .5rem; font-size: 1rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
 th, td { text-align: left; padding: .35rem 1rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
@@ -36,16 +36,17 @@ code { font-size: .85em; overflow-wrap: anywhere }
 @page { size: A4; margin: 15mm }
 @media print {
   :root { color-scheme: light }
+  h2 { break-after: avoid } tr, .player { break-inside: avoid } .player .controls { display: none }
   body:has(.certificate) { padding: 0; max-width: none; font-size: 10.5pt }
   body:has(.certificate) > header, main:has(.certificate) > :not(.certificate) { display: none }
   .certificate { border: 0; padding: 0; margin: 0; break-inside: avoid } .scroll { overflow: visible } table { width: 100% }
   .certificate :is(th, td) { padding: .2rem .6rem .2rem 0 }
 }
 @media (max-width: 40rem) {
-  table { font-size: .9rem } th, td { padding-right: .6rem }
+  table { font-size: .85rem } th, td { padding-right: .4rem }
   /* The last of six columns moves below the others. */
   table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
-  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.6rem 4.4rem 1.3fr 1.4fr 1.3fr; border-top: 1px solid var(--line) }
+  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.2rem 4rem 1fr 1fr 1.1fr; border-top: 1px solid var(--line) }
   table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
   table:has(th:nth-child(6)) :is(th, td):last-child { grid-column: 1 / -1; padding-top: 0; font-size: .8rem }
   table:has(th:nth-child(6)) td:empty { display: none }
