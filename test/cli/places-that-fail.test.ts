@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { probe } from '../../src/media/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
@@ -53,6 +53,37 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
     }
     expect(server.calls.registerFile).toBe(0)
   })
+
+  it.skipIf(NO_MOUNTS || process.getuid?.() !== 0)(
+    'is named before anything is paid for, if it keeps the output of another user (needs root)',
+    async () => {
+      const server = await FaultServer.start()
+      onTestFinished(() => server.close())
+      mkdirSync(shop.path('shared'))
+      const input = shop.takeVoice('theirs.wav')
+      const options = { cwd: shop.dir, env: { ...shop.env, ...server.env } }
+      for (const [output, name] of [
+        ['shared/made.wav', 'shared/made.wav'],
+        ['shared/left.wav', 'shared/left.wav.voxmux.json'],
+      ] as const) {
+        const receipt = { schemaVersion: 1, voxmux: '0.1.0' }
+        writeFileSync(shop.path(name), JSON.stringify(receipt))
+        chownSync(shop.path(name), 4712, 4712)
+        chownSync(shop.path('shared'), 4712, 4712)
+        chmodSync(shop.path('shared'), 0o1777)
+        for (const more of [['--dry-run'], []]) {
+          const args = ['run', input, '-o', output, '--force', ...more]
+          const { exitCode, stderr } = await runCli(args, {
+            ...options,
+            through: ['unshare', '--user', '--map-user=4711'],
+          })
+          const message = `${shop.path(name)} belongs to another user, and only that user may replace it in this folder`
+          expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)])
+        }
+      }
+      expect(server.calls.registerFile).toBe(0)
+    },
+  )
 
   it('is named by doctor if it shows a secret to every user', async () => {
     const options = { cwd: shop.dir, env: shop.env }

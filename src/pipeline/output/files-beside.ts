@@ -1,4 +1,5 @@
-import { lstat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { readPlainFile } from '../../core/read-plain-file.js'
 import { ASSERTION } from '../../credentials/manifest.js'
@@ -41,6 +42,30 @@ async function requireOwn(path: string, isOwn: (bytes: Buffer) => boolean): Prom
       'Move that file away, choose another name with --output, or replace both with --force. In a job these are `output` and `force`.',
     ],
   })
+}
+
+/** Mode of a folder in which only its owner and that of a file may replace the file, such as /tmp. */
+const STICKY = 0o1000
+
+/**
+ * Requires that this user may replace an output and its receipt. A folder may take new files and still keep those of
+ * other users.
+ *
+ * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
+ */
+export async function requireReplaceable(output: string): Promise<void> {
+  const user = process.geteuid?.() ?? 0
+  const folder = await stat(dirname(output)).catch(() => undefined)
+  if (user === 0 || !folder || (folder.mode & STICKY) === 0 || folder.uid === user) return
+  for (const path of [output, receiptPath(output)]) {
+    const found = await lstat(path).catch(() => undefined)
+    if (!found || found.uid === user) continue
+    const rule = 'only that user may replace it in this folder, which has the sticky bit'
+    throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${path} belongs to another user, and ${rule}.`, {
+      input: path,
+      remedies: ['Choose another name with --output (`output` in a job), or have its owner remove the file.'],
+    })
+  }
 }
 
 /** True for the receipt of a file or timeline, by any version of voxmux. */
