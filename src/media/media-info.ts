@@ -98,6 +98,8 @@ export interface AudioStreamInfo extends StreamBase {
   readonly packsFrames?: true
   /** Set by the plan: the timestamps slowly move away from the samples, and the sound is stretched along. */
   readonly followsDrift?: boolean
+  /** Set by the plan: number of packets that ffmpeg reads; null if they were not read. */
+  readonly packetCount?: number | null
   /** Set by the plan: start of the first packet on the file's clock, in seconds; null if the packets were not read. */
   readonly packetsStartSec?: number | null
   /** Set by the plan: end of the last packet on the file's clock, in seconds; null if the packets were not read. */

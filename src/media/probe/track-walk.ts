@@ -8,6 +8,8 @@ import { LONGEST_PACKET_SEC, VORBIS_JITTER_SEC } from './frame-times.js'
 
 /** The facts in a track's packets, which its headers may contradict. */
 export interface TrackWalk {
+  /** Number of packets that ffmpeg reads. */
+  readonly packetCount: number
   /** Bits a second over all packets; null if their times do not tell. */
   readonly bitRate: number | null
   /** Seconds that two packets claim both, summed over the track. */
@@ -98,6 +100,7 @@ class PacketTally {
   readonly #jitterSec: number
   readonly #drift: DriftTally | null
   bytes = 0
+  #packetCount = 0
   #firstSec: number | null = null
   #endSec: number | null = null
   #overlapSec = 0
@@ -121,6 +124,7 @@ class PacketTally {
     const [, pts, duration, size] = /^pts_time=([\d.-]+|N\/A)\|duration_time=([\d.]+|N\/A)\|size=(\d+)/.exec(line) ?? []
     if (size === undefined) return
     this.bytes += Number(size)
+    this.#packetCount += 1
     const startSec = Number(pts)
     if (!Number.isFinite(startSec)) return
     this.#firstSec ??= startSec
@@ -152,6 +156,7 @@ class PacketTally {
   result(fileStartSec: number): TrackWalk {
     const lengthSec = this.#firstSec === null || this.#endSec === null ? 0 : this.#endSec - this.#firstSec
     return {
+      packetCount: this.#packetCount,
       bitRate: lengthSec > 0.5 ? (8 * this.bytes) / lengthSec : null,
       overlapSec: this.#overlapSec,
       firstOverlapSec: this.#firstOverlapSec,

@@ -124,6 +124,7 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
       ? {
           ...stream,
           followsDrift: drifting.has(stream.index),
+          packetCount: walks.get(stream.index)?.packetCount ?? null,
           packetsStartSec: walks.get(stream.index)?.startSec ?? null,
           packetsEndSec: walks.get(stream.index)?.endSec ?? null,
         }

@@ -74,8 +74,9 @@ export const ID = {
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(ID).map(([name, id]) => [id, name]))
 
-/** Name of an element in a census; its id in hexadecimal if it is not known. */
+/** Name of an element in a census; its id in hexadecimal if it is not known. No element has the id 0. */
 export function nameOfId(id: number): string {
+  if (id === 0) return 'incomplete element'
   return NAMES.get(id)?.replace('Crc32', 'CRC-32') ?? `0x${id.toString(16)}`
 }
 

@@ -3,7 +3,7 @@ import { type Census, type CensusEntry, kept, rewritten, type StructureFate } fr
 import { CODING } from './lay-out/new-entry.js'
 import { type BlockSlots, slotsOf } from './lay-out/slots.js'
 import { staleTags } from './lay-out/statistics.js'
-import { type Cluster, clusterChildName } from './read/cluster.js'
+import type { Cluster } from './read/cluster.js'
 import type { Element } from './read/element.js'
 import type { MatroskaFile, TopLevelElement } from './read/matroska-file.js'
 import type { VoiceTrack } from './voice-track.js'
@@ -111,7 +111,7 @@ class ElementCensus {
     ].sort((one, other) => one.start - other.start)
     for (const { id, start: from, length, isNumber } of apart) {
       addBlocks(from)
-      const path = `Segment/Cluster/${clusterChildName(id)}`
+      const path = `Segment/Cluster/${nameOfId(id)}`
       this.#add(isNumber ? rewritten(path, from, length, 'place of the cluster') : kept(path, from, length))
       at = from + length
     }

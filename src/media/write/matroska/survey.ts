@@ -2,6 +2,7 @@ import { ID } from '../../probe/matroska/ids.js'
 import { childOf, childrenOf } from './read/element.js'
 import { elementsIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
 import { clockSpeed } from './read/track-entry.js'
+import { isLaced } from './read/unlace.js'
 import type { VoiceTrack } from './voice-track.js'
 
 /** A clock may go back by less than this. Blocks of one track are in order but for rounding. */
@@ -15,13 +16,17 @@ export function unfitMatroska(file: MatroskaFile, voices: readonly VoiceTrack[])
   return voices.map((voice) => unfitTrack(file, voice)).find((why) => why !== undefined) ?? unfitFile(file, voices)
 }
 
-function unfitTrack(file: MatroskaFile, { track, blocks }: VoiceTrack): string | undefined {
+function unfitTrack(file: MatroskaFile, { track, blocks, packetCount }: VoiceTrack): string | undefined {
   if (track.isEncrypted) return 'the track is encrypted'
   if (track.number === 0) return 'the track has no number'
   if (file.tracks.filter(({ number }) => number === track.number).length > 1) return 'two tracks have the same number'
   if (clockSpeed(track) !== 1) return 'the track has a clock of another speed'
   if (childOf(track.element, ID.TrackOperation)) return 'the track is combined from others'
   if (blocks.unfit) return blocks.unfit
+  // Behind damaged bytes, old packets would stay beside the new ones.
+  if (packetCount !== null && (packetCount < blocks.count || (packetCount > blocks.count && !isLaced(blocks)))) {
+    return `ffmpeg reads ${packetCount} packets in its ${blocks.count} blocks`
+  }
   let latest = Number.NEGATIVE_INFINITY
   for (let block = 0; block < blocks.count; block++) {
     if (blocks.tick(block) < latest - (MAX_BACK_SEC * 1e9) / file.tickNs) return 'the clock of the track goes back'

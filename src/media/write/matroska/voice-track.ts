@@ -9,6 +9,8 @@ import type { TrackEntry } from './read/track-entry.js'
 export interface VoiceTrack {
   readonly track: TrackEntry
   readonly blocks: BlockList
+  /** Number of packets that ffmpeg reads; null if they were not read. */
+  readonly packetCount: number | null
   /** Time of its first sample that is shown, in ticks of the segment. */
   readonly shownTick: number
   /** Samples of the new voice before that one. */
@@ -39,7 +41,7 @@ function voiceOf(
   const delaySec = track.codecDelayNs / 1e9
   const shownSec = blocks.tick(0) * tickSec - delaySec + (preSkipSec(track) ?? delaySec)
   return {
-    ...{ track, blocks },
+    ...{ track, blocks, packetCount: input.packetCount ?? null },
     shownTick: shownSec / tickSec,
     skipSamples: Math.max(0, Math.round((shownSec - fileStartSec) * input.sampleRate)),
     isLeadInSignalled: encoding.codec === 'opus' || (track.codecDelayNs > 0 && !encoding.lossless),

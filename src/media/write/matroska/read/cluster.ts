@@ -1,9 +1,10 @@
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Head, readUint, readVint } from '../../../probe/matroska/ebml.js'
-import { ENDS_CLUSTER, ID, nameOfId } from '../../../probe/matroska/ids.js'
+import { ENDS_CLUSTER, ID } from '../../../probe/matroska/ids.js'
 import type { FileWindow } from '../../file-window.js'
 import { BlockList, KEYFRAME } from './block-list.js'
 import { type ElementCount, headIn } from './element.js'
+import { nextTopElement } from './next-top-element.js'
 
 /** An unsigned integer that states a place or a size. */
 export interface StatedNumber {
@@ -69,9 +70,10 @@ export class ClusterReader {
       if (child && head.length === null && ENDS_CLUSTER.has(child.id)) break
       const end = child && child.length !== null ? at + child.headBytes + child.length : Number.POSITIVE_INFINITY
       if (!child || child.length === null || end > stop) {
-        if (stop !== this.#window.sizeBytes) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
-        draft.others.push({ id: child?.id ?? 0, start: at, length: stop - at })
-        at = stop
+        const next = await nextTopElement(this.#window, at + 1, stop)
+        if (next < stop && head.length !== null) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
+        draft.others.push({ id: 0, start: at, length: next - at })
+        at = next
         break
       }
       const reading = this.#readChild(draft, child, at, end)
@@ -210,9 +212,4 @@ class ClusterDraft {
     this.ordinal += 1
     return this.ordinal
   }
-}
-
-/** Name of a cluster's child in a census. */
-export function clusterChildName(id: number): string {
-  return id === 0 ? 'incomplete element' : nameOfId(id)
 }

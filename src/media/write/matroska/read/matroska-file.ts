@@ -1,11 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { Head } from '../../../probe/matroska/ebml.js'
-import { ID, nameOfId } from '../../../probe/matroska/ids.js'
+import { ID } from '../../../probe/matroska/ids.js'
 import { FileWindow } from '../../file-window.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
 import { type Element, ElementCount, headIn, parseElements, uintIn } from './element.js'
+import { nextTopElement } from './next-top-element.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
 
 /** A child of the segment. Offsets in the file. */
@@ -91,17 +92,22 @@ class SegmentReader {
   async #readParts(from: number, stop: number, isOpen: boolean): Promise<number> {
     for (let at = from; at < stop; ) {
       const head = await this.#headAt(at)
-      // A live recording ends anywhere, and other bytes may follow.
-      if (isOpen && (!head || !(await this.#fits(head, at, stop)))) return at
-      if (!head) throw new MalformedFile(`no element begins at byte ${at}`)
       this.#count.take(at)
+      if (!head || !this.#fits(head, at, stop)) {
+        const next = await nextTopElement(this.#window, at + 1, stop)
+        // A live recording ends anywhere, and other bytes may follow.
+        if (isOpen && next === stop) return at
+        this.#parts.push({ kind: 'element', id: 0, start: at, end: next, element: null })
+        at = next
+        continue
+      }
       if (head.id === ID.EBML || head.id === ID.Segment) throw new MalformedFile('it has several segments')
       at = head.id === ID.Cluster ? await this.#readCluster(at, head, stop) : await this.#readElement(at, head, stop)
     }
     return stop
   }
 
-  async #fits(head: Head, at: number, stop: number): Promise<boolean> {
+  #fits(head: Head, at: number, stop: number): boolean {
     return head.id === ID.Cluster || (head.length !== null && at + head.headBytes + head.length <= stop)
   }
 
@@ -113,8 +119,7 @@ class SegmentReader {
   }
 
   async #readElement(start: number, { id, headBytes, length }: Head, stop: number): Promise<number> {
-    const end = length === null ? Number.POSITIVE_INFINITY : start + headBytes + length
-    if (end > stop) throw new MalformedFile(`${nameOfId(id)} at byte ${start} does not fit into the segment`)
+    const end = length === null ? stop : start + headBytes + length
     const [element = null] = READ.has(id) ? await this.#elementsAt(start, end) : []
     if (id === ID.Tracks && element) {
       if (this.#tracks) throw new MalformedFile('it lists its tracks twice')

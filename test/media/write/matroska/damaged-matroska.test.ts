@@ -1,0 +1,71 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { ffmpeg, ffmpegOutput, picture } from '../../../helpers/media-factory.js'
+import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
+import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
+import { ebmlTree, find, type Node } from './ebml-tree.js'
+
+const folder = folderOfTests()
+
+/** A sound that resembles itself at no other time. */
+const sweep = ['-f', 'lavfi', '-i', 'aevalsrc=0.4*sin(2*PI*t*(200+150*t)):s=48000:d=3']
+const form = ['-c:v', 'mpeg4', '-g', '10', '-c:a', 'aac', '-cluster_time_limit', '500', '-live', '1']
+
+/** A recording in several clusters of known or unknown sizes, with other bytes in its third one. */
+async function damagedFilm(name: string, hasSizes: boolean, damage: (cluster: Node, film: Buffer) => void) {
+  const path = folder.file(name)
+  await ffmpeg(...picture(3), ...sweep, ...form, path)
+  const film = await readFile(path)
+  const clusters = find(ebmlTree(film), '18538067', '1f43b675')
+  damage(clusters[2] as Node, film)
+  if (!hasSizes) {
+    for (const { start, dataStart } of clusters) {
+      film.fill(0xff, start + 4, dataStart)
+      film[start + 4] = 0xff >> (dataStart - start - 5)
+    }
+  }
+  await writeFile(path, film)
+  return path
+}
+
+/** Times in milliseconds and hashes of the packets of sound. */
+async function soundPackets(path: string) {
+  const rows = await ffmpegOutput('-f', 'matroska', '-i', path, '-map', '0:a', '-c', 'copy', '-f', 'framemd5', '-')
+  return [...rows.toString().matchAll(/^\d+, *-?\d+, *(-?\d+),.*, *(\w+)$/gm)].map(([, ms, hash]) => ({
+    ms: Number(ms),
+    hash,
+  }))
+}
+
+it.each([
+  ['a block', 'block.mkv', true, ({ children }: Node) => children[6]?.start],
+  ['a block of a cluster without a size', 'live.mkv', false, ({ children }: Node) => children[6]?.start],
+  ['the head of a cluster', 'head.mkv', true, ({ start }: Node) => start],
+])('goes on behind zeros in the place of %s, as players do', async (_name, name, hasSizes, placeOf) => {
+  const path = await damagedFilm(name, hasSizes, (cluster, film) => {
+    const at = placeOf(cluster) as number
+    film.fill(0, at, at + 16)
+  })
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('matroska')
+  expect(plan.losses).toEqual([])
+  for (const offset of syncOffsets(verified)) expect(offset ?? 0).toBe(0)
+  const [was, is] = [await soundPackets(path), await soundPackets(part)]
+  const old = new Set(was.map(({ hash }) => hash))
+  expect(is.filter(({ hash }) => old.has(hash))).toEqual([])
+  const times = is.map(({ ms }) => ms)
+  expect(times).toEqual([...times].sort((one, other) => one - other))
+  expect(Math.abs((is.at(-1)?.ms ?? 0) - (was.at(-1)?.ms ?? 0))).toBeLessThan(48)
+  expect((await readFile(part)).includes(Buffer.alloc(16))).toBe(true)
+})
+
+it('leaves a file to ffmpeg of which ffmpeg reads other packets than its blocks hold', async () => {
+  const path = await damagedFilm('third.mkv', true, ({ children }, film) => {
+    // A block of a third track, which does not exist.
+    film[(children[2] as Node).dataStart] = 0x83
+  })
+  const { plan } = await writtenFile(path)
+  expect(plan.writing.declined).toEqual([
+    { writer: 'matroska', reason: expect.stringMatching(/^ffmpeg reads \d+ packets in its \d+ blocks$/) },
+  ])
+})
