@@ -35,6 +35,9 @@ export const pollingOptionsSchema = z.strictObject({
   notFoundGraceMs: ms
     .default(10_000)
     .meta({ description: 'Time for which a file may be NotFound before its job fails.' }),
+  unchangedMs: ms
+    .default(86_400_000)
+    .meta({ description: 'Time for which a file may stay at one status before its job fails.' }),
   outageMs: ms.default(300_000).meta({ description: 'Time for which polls may fail before waiting jobs fail.' }),
 })
 export type PollingOptions = z.output<typeof pollingOptionsSchema>

@@ -1,5 +1,5 @@
 import { FILE_ERROR_CODES, fileErrorInfo } from '../contract/index.js'
-import { JobFailedError } from '../core/errors.js'
+import { JobFailedError, TransientError } from '../core/errors.js'
 import type { FileStatus } from './file-status.js'
 
 /** Creates the error of a file that the service could not process, with the service's error code. */
@@ -18,4 +18,16 @@ export function fileFailed(fileId: string, status: FileStatus): JobFailedError {
   const { name: errorName, meaning, remedies } = fileErrorInfo(listed)
   const message = `The service could not process file id ${fileId}: ${meaning}`
   return new JobFailedError(code, message, { errorCode, errorName, remedies })
+}
+
+/** Creates the error of a file that the service has lost sight of, or whose state is not of the interface. */
+export function statusUnchanged({ id, status, progress }: FileStatus, forMs: number): TransientError {
+  const hours = Math.round(forMs / 3_600_000)
+  const message = `The service has reported file id ${id} as ${status} at ${progress} % for ${hours} h.`
+  return new TransientError('ERR_STATUS_UNCHANGED', message, {
+    remedies: [
+      'Ask the operator of the service what became of this file id.',
+      'Run the same command again later: it goes on with the same file id, and nothing is paid twice.',
+    ],
+  })
 }

@@ -17,6 +17,8 @@ export interface PolledFile {
   /** Time from which it may join a request for others; absent: `nextAtMs`. */
   earliestAtMs?: number
   last: FileStatus | null
+  /** Time since which its status is {@link last}. */
+  changedMs: number
   /** Time since which each response was NotFound. */
   notFoundSinceMs: number | null
   /** Time since which responses had no readable entry for this file. */

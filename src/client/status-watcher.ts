@@ -4,6 +4,7 @@ import { InterruptedError, JobFailedError, TransientError, toVoxmuxError } from 
 import type { Logger } from '../core/logger.js'
 import { thrownMessage } from '../core/thrown-message.js'
 import type { PollingOptions } from './client-options.js'
+import { statusUnchanged } from './file-failed.js'
 import type { FileStatus } from './file-status.js'
 import { dueBatch, nextRoundAtMs, type PolledFile, pollPauseMs, type Waiter } from './polled-file.js'
 import { untilAborted } from './until-aborted.js'
@@ -46,7 +47,7 @@ export class StatusWatcher {
    *
    * @returns the final status, whichever it is
    * @throws {AccessError} at once
-   * @throws {TransientError} after `polling.outageMs` without a response
+   * @throws {TransientError} after `polling.outageMs` without a response; `ERR_STATUS_UNCHANGED`
    * @throws {InterruptedError} on abort or close
    */
   async watch(fileId: string, { signal, onStatus }: WatchOptions): Promise<FileStatus> {
@@ -110,6 +111,7 @@ export class StatusWatcher {
       waiters: new Set(),
       nextAtMs: now,
       last: null,
+      changedMs: now,
       notFoundSinceMs: null,
       unansweredSinceMs: null,
       alone: false,
@@ -176,7 +178,11 @@ export class StatusWatcher {
       if (now - file.notFoundSinceMs < this.#polling.notFoundGraceMs) return
     } else file.notFoundSinceMs = null
     this.#report(file, entry)
-    if (entry.status === 'Pending' || entry.status === 'InProgress') return
+    if (entry.status === 'Pending' || entry.status === 'InProgress') {
+      const unchangedMs = now - file.changedMs
+      if (unchangedMs >= this.#polling.unchangedMs) this.#failAll([file], statusUnchanged(entry, unchangedMs))
+      return
+    }
     this.#files.delete(file.id)
     for (const waiter of file.waiters) waiter.resolve(entry)
   }
@@ -195,7 +201,9 @@ export class StatusWatcher {
     const same =
       last?.status === status.status && last.progress === status.progress && last.errorCode === status.errorCode
     file.last = status
-    if (!same) for (const waiter of file.waiters) tell(waiter, status, this.#logger)
+    if (same) return
+    file.changedMs = performance.now()
+    for (const waiter of file.waiters) tell(waiter, status, this.#logger)
   }
 
   #fail(batch: readonly PolledFile[], error: Error): void {

@@ -232,6 +232,7 @@ describe('the pause between two questions', () => {
     waiters: new Set(),
     nextAtMs: 0,
     last: null,
+    changedMs: 0,
     notFoundSinceMs: null,
     unansweredSinceMs: null,
     alone: false,
