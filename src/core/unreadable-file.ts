@@ -1,12 +1,23 @@
 import { UsageError } from './errors.js'
 import { thrownMessage } from './thrown-message.js'
 
-/** The error for a named file that cannot be read. @param code of its table @param cause thrown by `node:fs` */
-export function unreadableFile(code: `ERR_${string}`, path: string, cause: unknown): UsageError {
+/**
+ * The error for a named file that cannot be read.
+ *
+ * @param code of its table
+ * @param cause thrown by `node:fs`
+ * @param remedies more to do besides a look at the path
+ */
+export function unreadableFile(
+  code: `ERR_${string}`,
+  path: string,
+  cause: unknown,
+  remedies: readonly string[] = [],
+): UsageError {
   return new UsageError(code, faultOf(path, cause), {
     cause,
     input: path,
-    remedies: ['Check the spelling of the path and the permissions of the file.'],
+    remedies: ['Check the spelling of the path and the permissions of the file.', ...remedies],
   })
 }
 

@@ -84,6 +84,7 @@ describe('usage errors', () => {
     [['--verison'], '--verison is not an option; did you mean `voxmux --version`?'],
     [['-V'], '-V is not an option; did you mean `voxmux --version`?'],
     [['-x', 'a.mp4'], '-x is not an option.\n'],
+    [['presets', '--x'], '--x is not an option.\n'],
     [['versoin'], '"versoin" is neither a command nor a file. Did you mean `voxmux version`?'],
     [['help', 'chek'], '"chek" is not a command. Did you mean `voxmux help check`?'],
     [['help', 'frobnicate'], '"frobnicate" is not a command.\n'],
@@ -108,7 +109,7 @@ describe('usage errors', () => {
     [['portal', 'account'], '`portal account` needs an action: create.'],
     [['check', 'a.mp4', '--track', 'first'], '--track must be "only", "all", "default"'],
     [['run', 'a.mp4', '--chunk', '1s'], '--chunk must be at least 10 seconds.'],
-    [['jobs', 'lst'], 'action takes list, show, retry, forget, export, import, not "lst"; did you mean list?'],
+    [['jobs', 'lst'], 'The action is list, show, retry, forget, export or import, not "lst"; did you mean list?'],
     [
       ['run', 'a.mp4', '--channels', 'centre'],
       '--channels takes auto, center, each, downmix, not "centre"; did you mean center?',
@@ -199,7 +200,7 @@ describe('words that are never flags', () => {
   })
 
   it.each([
-    [['completion', '--', '-x'], 'shell takes bash, zsh, fish, powershell, not "-x".'],
+    [['completion', '--', '-x'], 'The shell is bash, zsh, fish or powershell, not "-x".'],
     [['doctor', '--', '-x'], 'Unexpected argument "-x".'],
   ])('%j is refused as it was typed', async (args, message) => {
     const { code, stderr } = await inProcess(args)

@@ -100,7 +100,7 @@ function sentence(message: string, argv: readonly string[], parser: Argv, name: 
   if (unknown) {
     const names = unknown.split(', ').filter(isTyped)
     return names
-      .map((name) => (argv.includes(name) ? `Unexpected argument "${name}".` : unknownFlag(name, parser)))
+      .map((name) => (argv.includes(name) ? `Unexpected argument "${name}".` : unknownFlag(name, argv, parser)))
       .join(' ')
   }
   const invalid = /Argument: (\S+), Given: (.+), Choices: (.+)/.exec(message)
@@ -108,7 +108,10 @@ function sentence(message: string, argv: readonly string[], parser: Argv, name: 
     const [, option = '', given = '', quoted = ''] = invalid
     const choices = quoted.replaceAll('"', '')
     const guess = nearest(given.replaceAll('"', ''), choices.split(', '))
-    return `${isPositional(option, command) ? '' : '--'}${option} takes ${choices}, not ${given}${guess ? `; did you mean ${guess}?` : '.'}`
+    const allowed = isPositional(option, command)
+      ? `The ${option} is ${choices.replace(/, ([^,]+)$/, ' or $1')}`
+      : `--${option} takes ${choices}`
+    return `${allowed}, not ${given}${guess ? `; did you mean ${guess}?` : '.'}`
   }
   const valueless = /^Not enough arguments following: (\S+)/.exec(message)?.[1]
   if (valueless) return `${flag(valueless)} needs a value.${hyphenHint(flag(valueless), argv, parser)}`
@@ -118,7 +121,7 @@ function sentence(message: string, argv: readonly string[], parser: Argv, name: 
     const stray = beforeDashes(argv)
       .flatMap((word) => /^--(?:no-)?([^=]+)/.exec(word)?.[1] ?? /^-([a-z])$/i.exec(word)?.[1] ?? [])
       .find((name) => !known.includes(name))
-    return stray === undefined ? missing(name, command) : unknownFlag(stray, parser)
+    return stray === undefined ? missing(name, command) : unknownFlag(stray, argv, parser)
   }
   return message.split('\n')[0] ?? message
 }
@@ -137,11 +140,12 @@ function missing(name: string, { positionals, examples: [example] }: Command): s
   return `Which ${OPERAND_NAMES[operand] ?? operand}? For example: ${called} ${example?.[0] ?? ''}`
 }
 
-function unknownFlag(name: string, parser: Argv): string {
+function unknownFlag(name: string, argv: readonly string[], parser: Argv): string {
+  const typed = argv.includes(`--${name}`) ? `--${name}` : flag(name)
   const known = knownFlags(parser)
   const guess = name === 'V' ? VERSION : (nearest(name, [...known, VERSION]) ?? begunBy(name, known))
   const meant = guess === VERSION ? '`voxmux --version`' : `--${guess}`
-  return `${flag(name)} is not an option${guess ? `; did you mean ${meant}?` : '.'}`
+  return `${typed} is not an option${guess ? `; did you mean ${meant}?` : '.'}`
 }
 
 /** The shortest flag that the name begins or continues: `--out` for `--output`, or the other way round. */

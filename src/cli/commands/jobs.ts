@@ -102,8 +102,11 @@ async function list(
   const isFull = shown > 0 && shown === limit
   if (isFull && (await jobs.list({ statuses, group, before, limit: 1 })).length > 0)
     output.note(`These are the newest ${limit}. To see more, use --limit.`)
-  for (const pause of await jobs.pauses())
-    output.note(`${pause.group === null ? 'All jobs are' : `${pause.group} is`} paused: ${pause.reason}`)
+  for (const { group, reason } of await jobs.pauses()) {
+    if (group === null) output.note(`All jobs are paused: ${reason}`)
+    // A folder that was mistyped has no jobs.
+    else if ((await jobs.list({ group, limit: 1 })).length > 0) output.note(`${group} is paused: ${reason}`)
+  }
   if (shown === 0) output.note('No jobs match.')
   return 0
 }

@@ -87,7 +87,9 @@ async function readJobs(job: string | undefined, { cwd, signal }: CommandContext
 
 function readJobFile(path: string): Promise<string> {
   return readNamedFile(path).catch((cause: unknown) => {
-    throw unreadableFile('ERR_JOB_REQUEST', path, cause)
+    throw unreadableFile('ERR_JOB_REQUEST', path, cause, [
+      'To give the job itself, write it to stdin of `voxmux step -`.',
+    ])
   })
 }
 

@@ -48,7 +48,9 @@ export async function proveSignature(output: string, options: ProveSignatureOpti
     return { found, isInputSame, unknown: isJudged ? [] : ['voxmux does not judge the signer without --trust FILE.'] }
   } catch (error) {
     if (!(error instanceof UsageError) || trust !== undefined) throw error
-    const unknown = [`No signature was looked for: ${error.message} To install it, run \`${error.remedies[0]}\`.`]
+    const [install, ...more] = error.remedies
+    const how = [`To install it, run \`${install}\`.`, ...more].join(' ')
+    const unknown = [`No signature was looked for: ${error.message} ${how}`]
     return { found: null, isInputSame: null, unknown }
   }
 }

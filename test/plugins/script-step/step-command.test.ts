@@ -115,6 +115,7 @@ describe('voxmux step', { timeout: 180_000 }, () => {
     expect(eventsOf(closed)).toMatchObject([{ event: 'result', exitCode: 2, error: { code: 'ERR_JOB_REQUEST' } }])
     const none = await runCliInProcess(['step', 'none.json'], bench.options)
     expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('does not exist') })
+    expect(none.stderr).toContain('  → To give the job itself, write it to stdin of `voxmux step -`.\n')
   })
 
   it('refuses a --wait that is no time', async () => {
