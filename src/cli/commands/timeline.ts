@@ -37,11 +37,9 @@ export const command = defineCommand({
     const config = await loadConfig(args, flagsOf(args), context)
     if (args.output !== undefined) await requireOutputFolder(args.output, context.cwd)
     const settings = await jobSettingsOf(config, args, context.cwd)
-    const {
-      planTimeline,
-      regenerateTimeline,
-      requireTimelineTarget,
-    } = await import('../../../plugins/timelines/index.js')
+    const { planTimeline, regenerateTimeline, requireTimelineTarget } = await import(
+      '../../../plugins/timelines/index.js'
+    )
     const isFree = config.service.kind === 'embedded'
     const plan = await planTimeline({ ...(await requestOf(args, context)), settings }, config.limits, { signal })
     try {

@@ -1,7 +1,7 @@
 /** The first frame of an MP3, which describes the file instead of holding sound (Xing, 1998; LAME tag revision 1). */
 
 import { NAME_PLACES } from '../../probe/ends/mp3-end.js'
-import type { PacketPlaces } from '../splice/old-packets.js'
+import type { PacketList } from '../splice/old-packets.js'
 
 const NAMES = ['Xing', 'Info']
 const HAS_FRAMES = 1
@@ -21,7 +21,7 @@ export function statesInfo(frame: Buffer): boolean {
 }
 
 /** The frame for other packets: size, places for seeking, its checksum. The checksum of the sound is cleared. */
-export function splicedInfo(frame: Buffer, { count, offsetOf }: PacketPlaces): Buffer {
+export function splicedInfo(frame: Buffer, { count, offsetOf }: PacketList): Buffer {
   const made = Buffer.from(frame)
   const name = nameAt(made) ?? 0
   const sizeBytes = made.length + offsetOf(count)

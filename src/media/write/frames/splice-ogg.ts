@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { MOST_SEGMENTS, type OggPage } from '../../probe/ends/ogg-page.js'
-import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
+import type { PacketList, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { OPUS_RATE, opusSamples, preSkipOf } from '../splice/opus-samples.js'
 import { blockSize, blockSizes, samplesOfBlocks, startsFrom } from '../splice/vorbis-blocks.js'
 import type { OggHeaders } from './ogg-headers.js'
@@ -72,7 +72,7 @@ export async function spliceableOgg(
     },
     donorOf: (packets) => {
       const playsAt = (packet: number) => {
-        const { packet: old, behindSamples } = packets.placeOf(packet)
+        const { packet: old, behindSamples } = packets.timeOf(packet)
         return BigInt(samplesBefore(old) + behindSamples)
       }
       return {
@@ -151,7 +151,7 @@ function clockOf(samples: readonly number[], pages: readonly PagePackets[]): rea
 /** The old pages with the packets after a splice. A page that has none any more gives its end to the one before. */
 function movedPages(
   pages: readonly PagePackets[],
-  packets: PacketPlaces,
+  packets: PacketList,
   playsAt: (packet: number) => bigint,
 ): readonly PagePackets[] {
   const moved: PagePackets[] = []
@@ -169,7 +169,7 @@ function movedPages(
 /** The pages for the packets of an old one: more than one if the new packets need more segments than a page has. */
 function newPages(
   { flags, granule, from, to }: PagePackets,
-  packets: PacketPlaces,
+  packets: PacketList,
   playsAt: (packet: number) => bigint,
 ): DonorPage[] {
   const pages: DonorPage[] = []

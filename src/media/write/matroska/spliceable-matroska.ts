@@ -1,6 +1,6 @@
 import type { MediaInfo } from '../../media-info.js'
 import { ID } from '../../probe/matroska/ids.js'
-import type { PacketPlaces, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
+import type { PacketList, SpliceableTrack, VorbisHeaders } from '../splice/old-packets.js'
 import { blockSize, blockSizes, samplesOfBlocks } from '../splice/vorbis-blocks.js'
 import { BlockList } from './read/block-list.js'
 import type { MatroskaDonor } from './read/donor.js'
@@ -48,11 +48,11 @@ export async function spliceableMatroska(
     donorOf: (made) => {
       const packets = new BlockList()
       const secAt = (packet: number) => {
-        const place = made.placeOf(packet)
-        return secOf(place.packet) + place.behindSamples / track.sampleRate
+        const time = made.timeOf(packet)
+        return secOf(time.packet) + time.behindSamples / track.sampleRate
       }
       for (let packet = 0; packet < made.count; packet++) {
-        const { packet: old } = made.placeOf(packet)
+        const { packet: old } = made.timeOf(packet)
         const [start, length] = [made.offsetOf(packet), made.length(packet)]
         const place = { start, length, dataStart: start, dataLength: length, cluster: 0, ordinal: 0 }
         packets.push({ ...place, tick: Math.round((secAt(packet) * 1e9) / tickNs), flags: blocks.flags(old) })
@@ -89,7 +89,7 @@ function vorbisTicks({ id }: VorbisHeaders, { sampleRate }: TrackEntry, tickNs: 
 }
 
 /** Time at the end of some packets that is not played. New packets at the end may last longer than the old ones. */
-function paddings(blocks: BlockList, made: PacketPlaces, { sampleRate }: TrackEntry): ReadonlyMap<number, Buffer> {
+function paddings(blocks: BlockList, made: PacketList, { sampleRate }: TrackEntry): ReadonlyMap<number, Buffer> {
   const moved = new Map([...blocks.discardPaddings].map(([old, padding]) => [made.firstAt(old), padding]))
   if (made.surplusSamples === 0) return moved
   const last = made.count - 1

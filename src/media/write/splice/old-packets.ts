@@ -52,22 +52,22 @@ export interface SpliceableTrack<Donor> {
   /** Options with which the encoder makes packets that fit the old ones; left out for those of the whole track. */
   readonly encoderOptions?: readonly string[]
   /** The form in which the writer takes packets, from packets that follow each other in a virtual side file. */
-  readonly donorOf: (packets: PacketPlaces) => Donor
+  readonly donorOf: (packets: PacketList) => Donor
 }
 
 /** A time, as a packet of the input and samples behind its start. */
-export interface PacketPlace {
+export interface PacketTime {
   readonly packet: number
   readonly behindSamples: number
 }
 
-/** Sizes and places of packets that follow each other. All places from 0 to `count` included have an offset. */
-export interface PacketPlaces {
+/** Packets that follow each other. All numbers from 0 to `count` included have an offset. */
+export interface PacketList {
   readonly count: number
   readonly length: (packet: number) => number
   readonly offsetOf: (packet: number) => number
   /** When a packet plays. */
-  readonly placeOf: (packet: number) => PacketPlace
+  readonly timeOf: (packet: number) => PacketTime
   /** The first packet that plays with one of the input, or behind it. */
   readonly firstAt: (old: number) => number
   /** Samples by which the last packet ends later than that of the input. */

@@ -215,9 +215,9 @@ async function keptPackets(
     const payload =
       (packet === right.made - 1 ? await closingPacket(part, made, packet) : null) ?? (await one(made, packet))
     const bytes = frameHead ? Buffer.concat([frameHead(sample, payload.length), payload]) : payload
-    const place = packet === left.made ? left.old : packetAt(old, made.startOf(packet))
-    const behindSamples = made.startOf(packet) - old.startOf(place)
-    packets.push({ start: await keep(bytes), length: bytes.length, place: { packet: place, behindSamples } })
+    const beside = packet === left.made ? left.old : packetAt(old, made.startOf(packet))
+    const behindSamples = made.startOf(packet) - old.startOf(beside)
+    packets.push({ start: await keep(bytes), length: bytes.length, time: { packet: beside, behindSamples } })
   }
   return packets
 }

@@ -1,12 +1,6 @@
 import type { BytePiece, BytePlan } from '../byte-plan.js'
 import { firstAtLeast } from '../first-at-least.js'
-import {
-  type OldPackets,
-  type PacketPlace,
-  type PacketPlaces,
-  packetRanges,
-  type SpliceableTrack,
-} from './old-packets.js'
+import { type OldPackets, type PacketList, type PacketTime, packetRanges, type SpliceableTrack } from './old-packets.js'
 import type { PacketSpan } from './splice-ranges.js'
 
 /** New packets that replace the old ones of a span. Their number may differ. */
@@ -20,14 +14,14 @@ export interface PacketSwap extends PacketSpan {
 export interface NewPacket {
   readonly start: number
   readonly length: number
-  readonly place: PacketPlace
+  readonly time: PacketTime
 }
 
 /** A packet of the output that is not the input's, or its place in the input. */
 type Source = { readonly old: number } | { readonly made: NewPacket }
 
 /** The packets of a track after a splice, as if they followed each other in one side file. */
-export class SplicedPackets implements PacketPlaces {
+export class SplicedPackets implements PacketList {
   readonly #old: OldPackets
   /** In the order of the track. */
   readonly swaps: readonly PacketSwap[]
@@ -53,12 +47,12 @@ export class SplicedPackets implements PacketPlaces {
 
   offsetOf = (packet: number): number => this.#offsets[packet] as number
 
-  placeOf = (packet: number): PacketPlace => {
+  timeOf = (packet: number): PacketTime => {
     const source = this.#sourceOf(packet)
-    return 'made' in source ? source.made.place : { packet: source.old, behindSamples: 0 }
+    return 'made' in source ? source.made.time : { packet: source.old, behindSamples: 0 }
   }
 
-  firstAt = (old: number): number => firstAtLeast(this.count, (packet) => this.placeOf(packet).packet, old)
+  firstAt = (old: number): number => firstAtLeast(this.count, (packet) => this.timeOf(packet).packet, old)
 
   /** The spans that were replaced, in the order of the track. */
   get replaced(): readonly ReplacedPackets[] {

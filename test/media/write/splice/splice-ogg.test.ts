@@ -27,7 +27,7 @@ it('divides a page if its new packets take more segments than a page has', async
   const { count } = track.packets
   const { pages } = track.donorOf({
     ...{ count, length: () => LONG, offsetOf: (packet) => packet * LONG, surplusSamples: 0 },
-    placeOf: (packet) => ({ packet, behindSamples: 0 }),
+    timeOf: (packet) => ({ packet, behindSamples: 0 }),
     firstAt: (packet) => packet,
   })
   expect(Math.max(...pages.map(({ lacing }) => lacing.length))).toBeLessThanOrEqual(255)
