@@ -53,7 +53,7 @@ const STICKY = 0o1000
  *
  * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
  */
-export async function requireReplaceable(output: string): Promise<void> {
+export async function requireReplaceableOutput(output: string): Promise<void> {
   const user = process.geteuid?.() ?? 0
   const folder = await stat(dirname(output)).catch(() => undefined)
   if (user === 0 || !folder || (folder.mode & STICKY) === 0 || folder.uid === user) return

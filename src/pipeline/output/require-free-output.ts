@@ -4,7 +4,7 @@ import { recipeHash } from '../plan/job-settings.js'
 import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import { type ExistingOutput, existingOutput } from './existing-output.js'
-import { filesBeside, requireFreeNames, requireReplaceable } from './files-beside.js'
+import { filesBeside, requireFreeNames, requireReplaceableOutput } from './files-beside.js'
 import { checkWritableFolder } from './part-file.js'
 import { readReceipt } from './receipt.js'
 
@@ -34,6 +34,6 @@ export async function requireFreeOutput(
   if (existing.kind === 'done') return existing
   if (!settings.force) await requireFreeNames(output, filesBeside(settings))
   await checkWritableFolder(dirname(output))
-  await requireReplaceable(output)
+  await requireReplaceableOutput(output)
   return existing
 }

@@ -7,7 +7,7 @@ import type { Limits } from '../../../precheck/index.js'
 import type { PipelineContext } from '../../context.js'
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
-import { filesBeside, requireFreeNames, requireReplaceable } from '../../output/files-beside.js'
+import { filesBeside, requireFreeNames, requireReplaceableOutput } from '../../output/files-beside.js'
 import { requireLargeFile } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { readReceipt } from '../../output/receipt.js'
@@ -87,7 +87,7 @@ export async function plannedFile(
       })
       if (!settings.force) await requireFreeNames(output, filesBeside(settings))
       await requireWritableFolder(dirname(output))
-      await requireReplaceable(output)
+      await requireReplaceableOutput(output)
       // Another container may be smaller.
       if (plan.mux.container === plan.media.container)
         requireLargeFile(output, plan.media.sizeBytes, await statfs(dirname(output)))

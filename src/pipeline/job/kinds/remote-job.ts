@@ -11,7 +11,7 @@ import { refusalError, runRules, subjectOfLink } from '../../../precheck/index.j
 import type { PipelineContext } from '../../context.js'
 import { bareReceipt } from '../../output/bare-receipt.js'
 import { type ExistingOutput, isTakenName, requireFilePath, wasPublishedBy } from '../../output/existing-output.js'
-import { requireFreeNames, requireReplaceable } from '../../output/files-beside.js'
+import { requireFreeNames, requireReplaceableOutput } from '../../output/files-beside.js'
 import { withinFreeSpace } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { outputExists } from '../../output/publish.js'
@@ -106,7 +106,7 @@ function plannedAddress(
       const names = { report: settings.recipe.qc !== null, sidecar: false }
       if (!settings.force) await requireFreeNames(output, names)
       await requireWritableFolder(dirname(output))
-      await requireReplaceable(output)
+      await requireReplaceableOutput(output)
     },
     async obtain(attempt) {
       const { bench, signal, waitUntilMs, onProgress } = attempt
