@@ -36,7 +36,24 @@ const PAGE_BYTES = 65_536
 
 /** As far as it is used here: Node's types name WebAssembly's types alone. */
 declare const WebAssembly: {
+  compile(bytes: Uint8Array): Promise<object>
   instantiate(bytes: Uint8Array, imports: object): Promise<{ readonly instance: { readonly exports: unknown } }>
+}
+
+let kept: Promise<object> | undefined
+
+/**
+ * Keeps the compiled model in this process. V8 optimizes its code in the first thread, which takes as long as a second of
+ * sound, and gives it to each later one.
+ */
+export function keepGtcrn(): void {
+  kept ??= readBinary().then((bytes) => WebAssembly.compile(bytes))
+  // The thread that loads it reports why it cannot.
+  kept.catch(() => {})
+}
+
+function readBinary(): Promise<Uint8Array> {
+  return readFile(createRequire(import.meta.url).resolve('@sapphi-red/web-noise-suppressor/gtcrn.wasm'))
 }
 
 /**
@@ -52,7 +69,6 @@ export class Gtcrn {
   }
 
   static async load(): Promise<Gtcrn> {
-    const file = createRequire(import.meta.url).resolve('@sapphi-red/web-noise-suppressor/gtcrn.wasm')
     let memory: WasmMemory | undefined
     const abort = () => {
       throw new Error('GTCRN stopped at an assertion of its own.')
@@ -62,7 +78,7 @@ export class Gtcrn {
       memory.grow(Math.ceil(Math.max(0, bytes - memory.buffer.byteLength) / PAGE_BYTES))
       return 1
     }
-    const { instance } = await WebAssembly.instantiate(await readFile(file), { a: { a: abort, b: growTo } })
+    const { instance } = await WebAssembly.instantiate(await readBinary(), { a: { a: abort, b: growTo } })
     const exports = instance.exports as GtcrnExports
     memory = exports.c
     exports.d()

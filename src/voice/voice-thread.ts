@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { InterruptedError, JobFailedError } from '../core/errors.js'
 import type { EngineSpec } from './engine-spec.js'
+import { keepGtcrn } from './gtcrn.js'
 import type { OnShare } from './share.js'
 import type { WorkerAnswer, WorkerProgress, WorkerRequest } from './worker-messages.js'
 
@@ -22,6 +23,7 @@ export class VoiceThread {
   #alive = true
 
   constructor(spec: EngineSpec) {
+    if (spec.kind === 'embedded') keepGtcrn()
     this.#worker = startWorker(spec)
     // Idle threads do not keep the process alive.
     this.#worker.unref()
