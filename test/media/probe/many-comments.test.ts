@@ -40,7 +40,10 @@ it('reads a file of 5000 comments', async () => {
   expect(tags).toMatchObject({ K0: 'v', K4999: 'v' })
 })
 
-it.each([12_000, 60_000])('refuses a file of %i comments, with which ffmpeg works for too long', async (count) => {
+// ffprobe works for 0.4 s on the first, and for 9 s on the second.
+const TOO_MANY = process.env.VOXMUX_SOAK ? [12_000, 60_000] : [12_000]
+
+it.each(TOO_MANY)('refuses a file of %i comments, with which ffmpeg works for too long', async (count) => {
   const refused = { code: 'ERR_UNREADABLE', errorCode: -2 }
   const error: unknown = await probe(await withComments(count)).catch((error: unknown) => error)
   expect(error).toMatchObject(refused)
