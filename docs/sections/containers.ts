@@ -34,7 +34,7 @@ function filmFor(container: string): MediaInfo {
 function stream(index: number, codec: string, facts: object): StreamInfo {
   const base = {
     ...{ index, codec, codecTag: null, profile: null, startSec: 0, durationSec: 1, timeBase: '1/1000', bitRate: null },
-    ...{ language: null, title: null, tags: {}, dispositions: [], sideData: [], sideDataValues: {} },
+    ...{ language: null, title: null, tags: {}, dispositions: [], sideDataValues: {} },
     extradataHash: null,
   }
   return { ...base, ...facts } as unknown as StreamInfo

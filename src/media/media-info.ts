@@ -68,9 +68,7 @@ interface StreamBase {
   readonly tags: Readonly<Record<string, string>>
   /** Names of the dispositions that are set, e.g. `default`, `forced`, `attached_pic`. */
   readonly dispositions: readonly string[]
-  /** ffprobe's `side_data_type` of each entry, e.g. `Display Matrix`, `Mastering display metadata`. */
-  readonly sideData: readonly string[]
-  /** Content of each entry, as JSON with its keys in order; by its type. */
+  /** Content of each side data entry, as JSON with its keys in order; by its `side_data_type`. */
   readonly sideDataValues: Readonly<Record<string, string>>
   /** Hash of the codec's own header, or of an attachment's content. Null if there is none. */
   readonly extradataHash: string | null

@@ -83,7 +83,6 @@ function streamOf(raw: RawStream, encryptedIds: ReadonlySet<number>, nextAudioIn
     title: tag(raw.tags, 'title') ?? handlerTitle(raw),
     tags: raw.tags,
     dispositions: Object.keys(raw.disposition).filter((name) => raw.disposition[name] === 1),
-    sideData: raw.side_data_list.map((entry) => entry.side_data_type),
     sideDataValues: Object.fromEntries(raw.side_data_list.map((entry) => [entry.side_data_type, orderedJson(entry)])),
     extradataHash: raw.extradata_hash ?? null,
     // ffmpeg tells the key of a track in Matroska by this tag.

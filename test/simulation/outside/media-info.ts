@@ -2,7 +2,7 @@ import type { MediaInfo } from '../../../src/media/index.js'
 
 const STREAM = {
   ...{ startSec: 0, bitRate: 128_000, language: null, title: null, tags: {}, dispositions: ['default'] },
-  ...{ sideData: [], sideDataValues: {}, extradataHash: null },
+  ...{ sideDataValues: {}, extradataHash: null },
 }
 
 /** What ffprobe would say of a simulated film: one picture, one stereo track. */
