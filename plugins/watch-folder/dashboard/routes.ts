@@ -3,7 +3,7 @@ import { sendError, sendJson, sendText } from '../../../src/pages/respond.js'
 import { COMPARISON_FILE } from '../../../src/pipeline/report/comparison-files.js'
 import { sendComparedFile, sendComparison } from '../../../src/pipeline/report/send-comparison.js'
 import type { DashboardExchange, DashboardParts } from './dashboard-exchange.js'
-import { examineReadiness } from './health.js'
+import { examineReadiness } from './examine-readiness.js'
 import {
   answerForget,
   answerJob,

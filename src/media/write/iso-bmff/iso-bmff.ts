@@ -14,7 +14,7 @@ import { type IsoFile, readIsoFile } from './read/iso-file.js'
 import { readStructure } from './read/read-structure.js'
 import { isFragmented, type OldTrack, presentedSec } from './read/voice-runs.js'
 import { spliceableIso } from './spliceable-iso.js'
-import { trackOf, unfitIso } from './survey.js'
+import { trackOf, unfitIso } from './unfit-iso.js'
 
 /** Writes new audio into ISO base media and QuickTime files, also fragmented ones. */
 export const isoBmff: Writer<IsoFile, DonorTrack> = {

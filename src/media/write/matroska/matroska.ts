@@ -4,7 +4,7 @@ import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
 import { type MatroskaFile, readMatroska } from './read/matroska-file.js'
 import { spliceableMatroska } from './spliceable-matroska.js'
-import { unfitMatroska } from './survey.js'
+import { unfitMatroska } from './unfit-matroska.js'
 import { voicesOf } from './voice-track.js'
 
 /** Writes new audio into Matroska and WebM files, live recordings included. */

@@ -6,7 +6,7 @@ import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out
 import { readDonorTrack } from '../../../../src/media/write/iso-bmff/read/donor-track.js'
 import { readIsoFile } from '../../../../src/media/write/iso-bmff/read/iso-file.js'
 import { readStructure } from '../../../../src/media/write/iso-bmff/read/read-structure.js'
-import { unfitIso } from '../../../../src/media/write/iso-bmff/survey.js'
+import { unfitIso } from '../../../../src/media/write/iso-bmff/unfit-iso.js'
 import fc from '../../../helpers/properties.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { boxTree, bytesOfBox, trackSamples } from './box-tree.js'

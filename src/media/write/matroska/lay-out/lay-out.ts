@@ -10,7 +10,7 @@ import { rewriteEntry } from './new-entry.js'
 import { type NewMatroskaTrack, newMatroskaTrack } from './new-matroska-track.js'
 import { type Positions, PositionWriter } from './positions.js'
 import { Rewrite } from './rewrite.js'
-import { replaceStaleTags, staleTags } from './statistics.js'
+import { replaceStaleTags, staleTags } from './stale-tags.js'
 
 /** Lays out a file in which donors supply the packets of some tracks. @param voices by donor */
 export function layOutMatroska(
