@@ -42,7 +42,7 @@ const SCAN_GAP_MS = 1000
 
 /** One watched folder: finds files, and has each judged when it has settled. */
 export class FolderWatch {
-  readonly places: UsedFolders
+  readonly used: UsedFolders
   readonly presence: FolderPresence
   readonly #options: FolderWatchOptions
   readonly #filter: FileFilter
@@ -67,8 +67,8 @@ export class FolderWatch {
     this.#filter = createFileFilter(folder.filter)
     this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
     this.#candidates = new Candidates(this.#judgeMs)
-    this.places = new UsedFolders(folder, seen)
-    this.presence = new FolderPresence({ places: this.places, jobs, logger, onChange })
+    this.used = new UsedFolders(folder, seen)
+    this.presence = new FolderPresence({ used: this.used, jobs, logger, onChange })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#judge = new CandidateJudge({
       ...{ folder, intake, judging, writers, logger, signal: this.#stop.signal },

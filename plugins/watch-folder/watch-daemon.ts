@@ -103,7 +103,7 @@ export class WatchDaemon implements DaemonView {
     }
     const dropped = [...this.#watches].filter(([group]) => !wanted.has(group))
     for (const [, watch] of dropped) await watch.stop()
-    // Its places are known until no job of it runs, so that none ends without its aftercare.
+    // Its folders are known until no job of it runs, so that none ends without its aftercare.
     await this.#workFor([...wanted])
     for (const [group, watch] of dropped) {
       this.#watches.delete(group)
@@ -171,7 +171,7 @@ export class WatchDaemon implements DaemonView {
     await before?.stop()
     if (groups.length === 0) return
     const hooks = new FolderHooks({
-      placesOf: ({ group }) => this.#watches.get(group)?.places,
+      foldersOf: ({ group }) => this.#watches.get(group)?.used,
       ...{ notices, logger },
     })
     this.#worker = openJobWorker(context, {

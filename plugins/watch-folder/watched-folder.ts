@@ -12,7 +12,7 @@ export interface WatchedFolder {
   readonly done: string
   /** The treatment of a source after its output is published. */
   readonly source: 'keep' | 'move'
-  /** See `placeByTemplate`. */
+  /** See `outputByTemplate`. */
   readonly nameTemplate: string
   readonly filter: FileFilterOptions
   readonly priority: number

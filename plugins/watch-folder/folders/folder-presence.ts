@@ -3,7 +3,7 @@ import type { JobStore } from '../../../src/ledger/index.js'
 import type { UsedFolders } from './used-folders.js'
 
 interface FolderPresenceOptions {
-  readonly places: UsedFolders
+  readonly used: UsedFolders
   readonly jobs: JobStore
   readonly logger: Logger
   /** Called when it went offline or came back. */
@@ -16,8 +16,8 @@ const PAUSE_PREFIX = 'offline: '
 const LEFT_BEHIND_MS = 60_000
 
 /**
- * Watches whether all places of a folder are present. While they are not, its jobs are paused: nothing is forgotten,
- * nothing fails, and nothing is written to a bare mount point.
+ * Watches whether a folder and those that it fills are present. While they are not, its jobs are paused: nothing is
+ * forgotten, nothing fails, and nothing is written to a bare mount point.
  */
 export class FolderPresence {
   readonly #options: FolderPresenceOptions
@@ -40,26 +40,26 @@ export class FolderPresence {
    * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async look(): Promise<boolean> {
-    const reason = await this.#options.places.absence({ make: !this.#isPrepared })
+    const reason = await this.#options.used.absence({ make: !this.#isPrepared })
     if (reason === null) await this.#goOnline()
     else await this.#goOffline(reason)
     return reason === null
   }
 
   async #goOffline(reason: string): Promise<void> {
-    const { places, jobs, logger, onChange } = this.#options
+    const { used, jobs, logger, onChange } = this.#options
     if (this.#reason === reason) return
     this.#reason = reason
-    logger.warn({ folder: places.folder.path }, `${reason} Its files wait until this is repaired.`)
+    logger.warn({ folder: used.folder.path }, `${reason} Its files wait until this is repaired.`)
     onChange()
     const pause = await this.#pause()
     if (pause === undefined || pause.startsWith(PAUSE_PREFIX))
-      await jobs.pause(places.folder.group, PAUSE_PREFIX + reason)
+      await jobs.pause(used.folder.group, PAUSE_PREFIX + reason)
   }
 
   async #goOnline(): Promise<void> {
-    const { places, logger, onChange } = this.#options
-    const { path } = places.folder
+    const { used, logger, onChange } = this.#options
+    const { path } = used.folder
     this.#isPrepared = true
     const nowMs = performance.now()
     if (nowMs - this.#lookedMs > LEFT_BEHIND_MS) {
@@ -79,12 +79,12 @@ export class FolderPresence {
   }
 
   async #resume(): Promise<void> {
-    const { places, jobs } = this.#options
-    if ((await this.#pause())?.startsWith(PAUSE_PREFIX)) await jobs.resume(places.folder.group)
+    const { used, jobs } = this.#options
+    if ((await this.#pause())?.startsWith(PAUSE_PREFIX)) await jobs.resume(used.folder.group)
   }
 
   async #pause(): Promise<string | undefined> {
-    const { places, jobs } = this.#options
-    return (await jobs.pauses()).find(({ group }) => group === places.folder.group)?.reason
+    const { used, jobs } = this.#options
+    return (await jobs.pauses()).find(({ group }) => group === used.folder.group)?.reason
   }
 }

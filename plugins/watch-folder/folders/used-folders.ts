@@ -10,7 +10,7 @@ import { linkOut } from './require-inside.js'
 /** A dead share responds after minutes or never. */
 const ANSWER_MS = 15_000
 
-/** The places of a watched folder: itself and those that it fills. Each may be on a share of its own. */
+/** The folders of a watched folder: itself and those that it fills. Each may be on a share of its own. */
 export class UsedFolders {
   readonly folder: Aftercare
   readonly #mounts: SeenMounts
@@ -18,7 +18,7 @@ export class UsedFolders {
   /** Only one request goes to a share that hangs, because each holds a thread of the process. */
   readonly #look = sharedWhileRunning((make: boolean) => this.#examine(make))
 
-  /** @param mounts the mount points of the places when they were last present; updated here */
+  /** @param mounts the mount points of the folders when they were last present; updated here */
   constructor(folder: Aftercare, mounts: SeenMounts) {
     const { path, out, failed, done, source } = folder
     this.folder = folder
@@ -27,10 +27,10 @@ export class UsedFolders {
   }
 
   /**
-   * Why files cannot be processed now, for people: a place is missing, does not respond, or is the bare mount point of
+   * Why files cannot be processed now, for people: a folder is missing, does not respond, or is the bare mount point of
    * a share. Null if all is well.
    *
-   * @param make creates the places that the folder fills, but never on a bare mount point
+   * @param make creates the folders that it fills, but never on a bare mount point
    * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async absence({ make }: { readonly make: boolean }): Promise<string | null> {

@@ -25,8 +25,8 @@ const CLOSED_MS = 15_000
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
 interface FolderHooksOptions {
-  /** The places of a job's folder; undefined for another daemon's. */
-  readonly placesOf: (job: JobFacts) => UsedFolders | undefined
+  /** The folders of a job's folder; undefined for another daemon's. */
+  readonly foldersOf: (job: JobFacts) => UsedFolders | undefined
   readonly notices: NoticeSettings
   readonly logger: Logger
 }
@@ -41,7 +41,7 @@ export interface NoticeSettings {
 
 /** The job's file and folder. */
 interface Place {
-  readonly places: UsedFolders
+  readonly used: UsedFolders
   readonly folder: Aftercare
   readonly taken: TakenFile
 }
@@ -73,7 +73,7 @@ export class FolderHooks implements JobHooks {
   async excuse(job: FailedJob): Promise<number | undefined> {
     const place = this.#placeOf(job)
     if (!place) return undefined
-    if ((await place.places.absence({ make: false })) !== null) return AWAY_MS
+    if ((await place.used.absence({ make: false })) !== null) return AWAY_MS
     if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
     if (PASSED_CODES.has(job.error.code)) return undefined
     const facts = await fileFacts(job.input).catch(() => undefined)
@@ -111,9 +111,9 @@ export class FolderHooks implements JobHooks {
   }
 
   #placeOf(job: JobFacts): Place | null {
-    const places = this.#options.placesOf(job)
-    const taken = places && takenFileOf(job.data)
-    return places && taken ? { places, folder: places.folder, taken } : null
+    const used = this.#options.foldersOf(job)
+    const taken = used && takenFileOf(job.data)
+    return used && taken ? { used, folder: used.folder, taken } : null
   }
 
   /** Calls the command or the webhook that the folder names for the end of a job. */
@@ -144,8 +144,8 @@ export class FolderHooks implements JobHooks {
 }
 
 /** @throws TransientError `ERR_FOLDER_OFFLINE` */
-async function requirePresent({ places }: Place, { input }: JobFacts): Promise<void> {
-  const reason = await places.absence({ make: false })
+async function requirePresent({ used }: Place, { input }: JobFacts): Promise<void> {
+  const reason = await used.absence({ make: false })
   if (reason !== null) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input })
 }
 

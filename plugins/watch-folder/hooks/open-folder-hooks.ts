@@ -30,15 +30,15 @@ export async function openFolderHooks(config: Config, cwd: string, logger: Logge
     : []
   const seen = openSeenFiles(join(config.stateDir, SEEN_FILE))
   const configured = new Map(folders.map((folder) => [folder.group, new UsedFolders(folder, seen)]))
-  const placesOfJob = placesFromJobs(seen, logger)
-  const placesOf = (job: JobFacts) => configured.get(job.group) ?? placesOfJob(job)
+  const foldersOfJob = foldersFromJobs(seen, logger)
+  const foldersOf = (job: JobFacts) => configured.get(job.group) ?? foldersOfJob(job)
   const { dashboard, webhookSecret: secret = null } = config.watch
   const notices = { secret, dashboardUrl: () => dashboard?.publicUrl ?? null }
-  return { hooks: [new FolderHooks({ placesOf, notices, logger })], close: () => seen.close() }
+  return { hooks: [new FolderHooks({ foldersOf, notices, logger })], close: () => seen.close() }
 }
 
-/** The places that jobs name. Jobs of one folder share them. */
-function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => UsedFolders | undefined {
+/** The folders that jobs name. Jobs of one folder share them. */
+function foldersFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => UsedFolders | undefined {
   const known = new Map<string, UsedFolders>()
   return (job) => {
     const found = aftercareOf(job)
@@ -52,8 +52,8 @@ function placesFromJobs(mounts: SeenMounts, logger: Logger): (job: JobFacts) => 
         { folder: path },
         `The command of ${path} does not run here: no configuration of this worker names it.`,
       )
-    const places = new UsedFolders(found.folder, mounts)
-    known.set(key, places)
-    return places
+    const used = new UsedFolders(found.folder, mounts)
+    known.set(key, used)
+    return used
   }
 }

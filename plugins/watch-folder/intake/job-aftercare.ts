@@ -40,10 +40,10 @@ export function aftercareOf({ group, input, data }: Pick<JobFacts, 'group' | 'in
   const read = aftercareSchema.safeParse(data.aftercare)
   const file = takenFileOf(data)
   if (!read.success || file === null) return null
-  const { webhook, hasCommand, marker, ...places } = read.data
-  if (join(places.path, file.path) !== input || file.path.split(/[/\\]/).includes('..')) return null
-  if (!isBelow(places.path, input)) return null
+  const { webhook, hasCommand, marker, ...folders } = read.data
+  if (join(folders.path, file.path) !== input || file.path.split(/[/\\]/).includes('..')) return null
+  if (!isBelow(folders.path, input)) return null
   const after = webhook === null ? null : { webhook }
-  const folder: Aftercare = { group, ...places, after, ...(marker !== null && { filter: { marker } }) }
+  const folder: Aftercare = { group, ...folders, after, ...(marker !== null && { filter: { marker } }) }
   return { folder, hasCommand }
 }

@@ -193,14 +193,14 @@ describe('FolderPresence', () => {
     const seen = openSeenFiles(folder.file('seen.sqlite'))
     const [path, away] = [folder.file('watched'), folder.file('away')]
     await mkdir(path)
-    const places = new UsedFolders(
+    const used = new UsedFolders(
       {
         ...{ group: 'g', path, out: join(path, 'out'), failed: join(path, 'failed'), done: join(path, 'done') },
         ...{ source: 'keep', after: null },
       },
       seen,
     )
-    const presence = new FolderPresence({ places, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} })
+    const presence = new FolderPresence({ used, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} })
     const reasons = async () => (await ledger.jobs.pauses()).map(({ reason }) => reason)
     await presence.look()
     for (const byPerson of [[], ['By a person.']]) {

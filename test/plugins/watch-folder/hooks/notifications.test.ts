@@ -128,7 +128,7 @@ describe('callAfter', () => {
     const places = { path: place('in'), out: place('out'), failed: place('failed'), done: place('done') }
     const own = new UsedFolders({ ...places, group: 'in', source: 'keep', after: { webhook } }, new Map() as never)
     const notices = { secret: null, dashboardUrl: () => null }
-    const hooks = new FolderHooks({ placesOf: () => own, notices, logger: silentLogger })
+    const hooks = new FolderHooks({ foldersOf: () => own, notices, logger: silentLogger })
     const data = { path: 'a.mov', sizeBytes: 1, mtimeNs: '1', contentId: 'a' }
     const job = { id: '01J', group: 'in', preset: 'film', input: place('in/a.mov'), data, signal }
     const error = new JobFailedError('ERR_FILE_FAILED', 'No voice.')
