@@ -62,7 +62,7 @@ export function duration(ms) {
 }
 
 export function bytes(count) {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
   let value = count
   let unit = 0
   while (value >= 1000 && unit < units.length - 1) {
