@@ -15,8 +15,8 @@ Examples:
   voxmux talk.mp4 -p podcast   regenerate the voice and bring it to -16 LUFS
   voxmux check *.mxf --json    report as JSON what would be refused
 
-Exit codes: 0 done · 1 failed · 2 usage · 3 still running · 4 try again
-            5 refused · 6 access · 7 not verified · 130 stopped
+Exit codes:  0 done · 1 failed · 2 usage · 3 still running · 4 try again
+             5 refused · 6 access · 7 not verified · 130 stopped
 `
 
 /**
@@ -27,12 +27,18 @@ Exit codes: 0 done · 1 failed · 2 usage · 3 still running · 4 try again
 export function overview(commands: readonly CommandEntry[], columns = Number.POSITIVE_INFINITY): string {
   const names = commands.map(({ name, usage }) => `${name} ${usage}`.trim())
   const indent = Math.max(...names.map((name) => name.length)) + 4
-  const lines = commands.map(({ summary }, index) => {
-    const [first, ...more] = wrapped(summary, columns - indent - 1)
-    const begun = `  ${names[index]}`.padEnd(indent) + first
-    return `${[begun, ...more.map((line) => ' '.repeat(indent) + line)].join('\n')}\n`
-  })
-  return HEAD + lines.join('') + TAIL
+  const lines = commands.map(({ summary }, index) => `  ${names[index]}`.padEnd(indent) + summary)
+  const text = `${HEAD}${lines.join('\n')}\n${TAIL}`
+  return text
+    .split('\n')
+    .map((line) => folded(line, columns))
+    .join('\n')
+}
+
+/** Breaks a line between words. The text behind its last gap stays in its column. */
+function folded(line: string, columns: number): string {
+  const indent = Math.max(0, line.search(/(?<=\s{2})\S(?!.*\s{2})/))
+  return line.slice(0, indent) + wrapped(line.slice(indent), columns - indent - 1).join(`\n${' '.repeat(indent)}`)
 }
 
 /** Breaks a text between words, into lines of at most this many characters if its words allow. */
