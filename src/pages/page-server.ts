@@ -5,7 +5,7 @@ import { TransientError, toVoxmuxError, UsageError, VoxmuxError } from '../core/
 import { type Logger, silentLogger } from '../core/logger.js'
 import { isSameSecret } from '../core/same-secret.js'
 import type { PageFile } from './page-files.js'
-import { allowedHosts, refusalOf } from './request-guard.js'
+import { refusalOf, servedHosts } from './request-guard.js'
 import { sendError, sendText, setSecurityHeaders } from './respond.js'
 
 /** A request that passed the guard, and its response. */
@@ -66,9 +66,9 @@ export async function startPageServer<Parts>(options: PageServerOptions<Parts>):
   const server = createServer({ requestTimeout: options.requestMs ?? HEADERS_MS, headersTimeout: HEADERS_MS })
   server.maxConnections = MOST_CONNECTIONS
   const port = await listen(server, name, host, options.port)
-  const hosts = allowedHosts(host, port, options.hosts ?? [])
+  const isServed = servedHosts(host, port, options.hosts ?? [])
   server.on('request', (request, response) => {
-    answer(request, response, options, hosts).catch((fault: unknown) => {
+    answer(request, response, options, isServed).catch((fault: unknown) => {
       logger.warn({ path: pathForLog(request), cause: toVoxmuxError(fault).message }, 'A request failed.')
       if (response.headersSent) response.destroy()
       else if (fault instanceof TransientError) sendError(response, 503, fault.message)
@@ -95,7 +95,7 @@ async function answer<Parts>(
   request: IncomingMessage,
   response: ServerResponse,
   { routes, parts, files, token, guardsReading = false }: PageServerOptions<Parts>,
-  hosts: ReadonlySet<string>,
+  isServed: (host: string) => boolean,
 ): Promise<void> {
   setSecurityHeaders(response)
   const { method = '', headers } = request
@@ -105,7 +105,7 @@ async function answer<Parts>(
     if (headers.accept?.includes('text/html')) sendText(response, status, 'text/plain; charset=utf-8', `${message}\n`)
     else sendError(response, status, message)
   }
-  const refusal = refusalOf({ method, headers }, { hosts, token })
+  const refusal = refusalOf({ method, headers }, { isServed, token })
   if (refusal) return refuse(refusal.status, refusal.message)
   if (!URL.canParse(request.url ?? '', LOCAL)) return refuse(400, 'The address of the request is not valid.')
   const { pathname, searchParams: query } = new URL(request.url ?? '', LOCAL)

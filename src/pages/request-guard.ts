@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isIP } from 'node:net'
 import { isSameSecret } from '../core/same-secret.js'
 
 const TOKEN_HEADER = 'x-voxmux-token'
@@ -13,8 +14,8 @@ interface RequestHead {
 }
 
 interface GuardOptions {
-  /** Valid values of the Host header, in lower case, with the port unless it is 80. */
-  readonly hosts: ReadonlySet<string>
+  /** Says whether a Host header, in lower case, names this server. */
+  readonly isServed: (host: string) => boolean
   /** Secret of this start, which only our own page has. */
   readonly token: string
 }
@@ -32,9 +33,9 @@ interface Refusal {
  *
  * @returns null for a request that may be served
  */
-export function refusalOf({ method, headers }: RequestHead, { hosts, token }: GuardOptions): Refusal | null {
+export function refusalOf({ method, headers }: RequestHead, { isServed, token }: GuardOptions): Refusal | null {
   const host = headers.host?.toLowerCase()
-  if (host === undefined || !hosts.has(host)) return { status: 421, message: OTHER_HOST }
+  if (host === undefined || !isServed(host)) return { status: 421, message: OTHER_HOST }
   switch (method) {
     case 'GET':
     case 'HEAD':
@@ -71,9 +72,19 @@ function refusalOfChange(headers: IncomingHttpHeaders, host: string, token: stri
   return null
 }
 
-/** The Host values of a browser for a server at this address and port, and the further names that are allowed. */
-export function allowedHosts(address: string, port: number, names: readonly string[]): ReadonlySet<string> {
+/** Addresses to listen at that stand for every address of the machine. */
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/**
+ * Says which Host headers name a server at this address and port, by its own names or the further ones that are allowed.
+ * A server at every address is also served under any of them, because nobody knows ahead which one a probe or Prometheus
+ * uses. Unlike a name, an address cannot be made to resolve to this machine.
+ */
+export function servedHosts(address: string, port: number, names: readonly string[]): (host: string) => boolean {
+  const end = port === 80 ? '' : `:${port}`
   const own = ['127.0.0.1', 'localhost', '[::1]', address.includes(':') ? `[${address}]` : address]
-  const withPort = own.map((name) => (port === 80 ? name : `${name}:${port}`))
-  return new Set([...withPort, ...names].map((name) => name.toLowerCase()))
+  const hosts = new Set([...own.map((name) => name + end), ...names].map((name) => name.toLowerCase()))
+  const isAddress = (host: string) =>
+    host.endsWith(end) && isIP(host.slice(0, host.length - end.length).replace(/^\[(.*)\]$/, '$1')) !== 0
+  return (host) => hosts.has(host) || (ANY_ADDRESS.has(address) && isAddress(host))
 }

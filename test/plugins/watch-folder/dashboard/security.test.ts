@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { dashboardBench, failedJob } from './dashboard-bench.js'
+import { dashboardBench, failedJob, stageDashboard } from './dashboard-bench.js'
 
 const bench = dashboardBench(['voxmux.studio.example'])
 
@@ -12,8 +12,12 @@ interface Answer {
 }
 
 /** A request with exactly these headers, as no browser's fetch would send it. */
-function send(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> {
-  const { port } = new URL(bench.dashboard.url)
+function send(
+  path: string,
+  method = 'GET',
+  headers: Record<string, string> = {},
+  port = new URL(bench.dashboard.url).port,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
       let body = ''
@@ -74,6 +78,26 @@ describe('the dashboard', () => {
     const { port } = new URL(bench.dashboard.url)
     for (const host of [`localhost:${port}`, `LOCALHOST:${port}`, `[::1]:${port}`, 'voxmux.studio.example'])
       expect((await send('/', 'GET', { host })).status).toBe(200)
+  })
+
+  it('answers under every address if it listens at all of them, for the probes of a container, and under no other name', async () => {
+    for (const address of ['0.0.0.0', '127.0.0.1']) {
+      const own = await stageDashboard(bench.ledger.jobs, '/none', { host: address })
+      onTestFinished(() => own.dashboard.close())
+      const { port } = new URL(own.dashboard.url)
+      const status = async (host: string) => (await send('/healthz', 'GET', { host }, port)).status
+      const isOpen = address === '0.0.0.0'
+      expect(await status(`localhost:${port}`)).toBe(200)
+      for (const host of [`10.1.2.3:${port}`, `[fd00::7]:${port}`]) expect(await status(host)).toBe(isOpen ? 200 : 421)
+      for (const host of [
+        '10.1.2.3',
+        '10.1.2.3:1',
+        `10.1.2.3.evil.example:${port}`,
+        `evil.example:${port}`,
+        `:${port}`,
+      ])
+        expect(await status(host)).toBe(421)
+    }
   })
 
   it('changes something only for its own page: token, origin and method', async () => {
