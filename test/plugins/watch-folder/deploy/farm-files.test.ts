@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { settingsSchema } from '../../../../src/config/settings-schema.js'
 import { openSharedLedger, parseStoreAddress } from '../../../../src/ledger/index.js'
+import { NO_MOUNTS } from '../../../helpers/system/mount-space.js'
 import { describeOnPostgres } from '../../../helpers/system/postgres-server.js'
 import { postgresProgram } from '../../../helpers/system/postgres-template.js'
+import { runCli } from '../../../helpers/voxmux-cli.js'
+import { openWorkshop } from '../../../helpers/workshop.js'
 
 const path = (name: string) =>
   fileURLToPath(new URL(`../../../../plugins/watch-folder/deploy/farm/${name}`, import.meta.url))
@@ -77,6 +80,29 @@ describe('the farm on Kubernetes', () => {
     const [config] = ofKind('ConfigMap')
     expect(JSON.parse(config.data['farm.json'])).toEqual(JSON.parse(text('farm.json')))
   })
+
+  it.skipIf(NO_MOUNTS || process.getuid?.() !== 0)(
+    'keeps its state in a volume of Kubernetes, which belongs to root and lets all users write (needs root)',
+    async () => {
+      const shop = openWorkshop()
+      onTestFinished(() => shop.remove())
+      mkdirSync(shop.path('volume'))
+      chownSync(shop.path('volume'), 4712, 4711)
+      chmodSync(shop.path('volume'), 0o2777)
+      for (const { spec } of ofKind('Deployment')) {
+        const [{ env, volumeMounts }] = spec.template.spec.containers
+        const { mountPath } = volumeMounts.find(({ name }: Parsed) => name === 'state')
+        const { value } = env.find(({ name }: Parsed) => name === 'VOXMUX_STATE_DIR')
+        const VOXMUX_STATE_DIR = value.replace(mountPath, shop.path('volume'))
+        expect(VOXMUX_STATE_DIR).not.toBe(value)
+        const { exitCode, stderr } = await runCli(['jobs', 'list'], {
+          ...{ cwd: shop.dir, env: { ...shop.env, VOXMUX_STATE_DIR } },
+          through: ['unshare', '--user', '--map-user=4711'],
+        })
+        expect([exitCode, stderr]).toEqual([0, expect.stringContaining('No jobs')])
+      }
+    },
+  )
 
   it('scales the workers by what waits, with the secret that they have', () => {
     const [scaled] = ofKind('ScaledObject')
