@@ -90,7 +90,10 @@ async function readPart(
   if (chunks.some(({ id }) => /^(ix\d\d|indx)$/.test(id))) throw new MalformedFile('an index lies outside its media')
   const [chunk] = indices
   const index = chunk ? { chunk, entries: await reader.bodyOf(chunk) } : null
-  return { name, start, end, statedBytes: await reader.sizeAt(start), chunks, movi: onlyList(chunks, 'movi'), index }
+  const movi = onlyList(chunks, 'movi')
+  // Its headers state no lengths either, so ffmpeg guesses one from the bytes.
+  if ((await reader.sizeAt(movi.start)) !== movi.bodyLength) throw new MalformedFile('its media state no size')
+  return { name, start, end, statedBytes: await reader.sizeAt(start), chunks, movi, index }
 }
 
 function onlyList(chunks: readonly Chunk[], type: string): Chunk {

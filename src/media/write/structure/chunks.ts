@@ -154,12 +154,14 @@ function chunkAt(
   const id = bytes.toString('latin1', 0, 4)
   const stated = file.isRifx ? bytes.readUInt32BE(4) : statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
-  const wanted = id === 'data' ? samplesLength(stated, left, form, file.longData) : stated
+  const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
+  // A list of media that was written to a pipe states no length either.
+  const isOpenable = id === 'data' || list === 'movi'
+  const wanted = isOpenable ? samplesLength(stated, left, form, file.longData) : stated
   // A recorder that loses its power may have stated more samples than it wrote.
   const bodyLength = holdsSamples(id) ? Math.min(wanted, left) : wanted
   if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
-  const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
   return { id, list, start, bodyStart, bodyLength, end }
 }
 

@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { ffmpeg, picture } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, picture } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { readAvi } from './made-avi.js'
@@ -55,6 +55,19 @@ it.each([
       ),
     ]),
   )
+})
+
+it.each([
+  ['MP3', 'libmp3lame', [{ writer: 'avi', reason: 'its media state no size' }]],
+  ['PCM', 'pcm_s16le', []],
+])('reads %s in a file from a pipe, whose media state no size', async (_name, codec, declined) => {
+  const path = folder.file(`pipe-${codec}.avi`)
+  const film = [...picture(3), ...sweep, '-c:v', 'mpeg4', '-c:a', codec]
+  await writeFile(path, await ffmpegOutput(...film, '-f', 'avi', 'pipe:1'))
+  const { plan, verified } = await writtenFile(path)
+  expect(plan.writing).toMatchObject({ kind: declined.length > 0 ? 'remux' : 'bytes', declined })
+  expect(plan.losses).toEqual([])
+  for (const offset of syncOffsets(verified)) expect(offset ?? 0).toBe(0)
 })
 
 it('replaces the second of two sounds', async () => {
