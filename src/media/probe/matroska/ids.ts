@@ -80,6 +80,11 @@ export function nameOfId(id: number): string {
   return NAMES.get(id)?.replace('Crc32', 'CRC-32') ?? `0x${id.toString(16)}`
 }
 
+/** True for an element that {@link ID} names. */
+export function isKnownId(id: number): boolean {
+  return NAMES.has(id)
+}
+
 /** Elements whose children voxmux reads. */
 export const MASTERS: ReadonlySet<number> = new Set([
   ...[ID.EBML, ID.SeekHead, ID.Seek, ID.Info, ID.Tracks, ID.TrackEntry, ID.Audio, ID.ContentEncodings],

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { Head } from '../../../probe/matroska/ebml.js'
-import { ID } from '../../../probe/matroska/ids.js'
+import { ID, isKnownId } from '../../../probe/matroska/ids.js'
 import { FileWindow } from '../../file-window.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
@@ -93,7 +93,7 @@ class SegmentReader {
     for (let at = from; at < stop; ) {
       const head = await this.#headAt(at)
       this.#count.take(at)
-      if (!head || !this.#fits(head, at, stop)) {
+      if (!head || !(await this.#isElement(head, at, stop))) {
         const next = await nextTopElement(this.#window, at + 1, stop)
         // A live recording ends anywhere, and other bytes may follow.
         if (isOpen && next === stop) return at
@@ -107,8 +107,12 @@ class SegmentReader {
     return stop
   }
 
-  #fits(head: Head, at: number, stop: number): boolean {
-    return head.id === ID.Cluster || (head.length !== null && at + head.headBytes + head.length <= stop)
+  async #isElement(head: Head, at: number, stop: number): Promise<boolean> {
+    if (head.id === ID.Cluster) return true
+    const end = head.length === null ? Number.POSITIVE_INFINITY : at + head.headBytes + head.length
+    if (end > stop || isKnownId(head.id)) return end <= stop
+    // Damaged bytes can look like the head of any element.
+    return (await nextTopElement(this.#window, at + 1, end)) === end
   }
 
   async #readCluster(start: number, head: Head, stop: number): Promise<number> {
