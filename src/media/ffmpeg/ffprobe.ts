@@ -72,6 +72,22 @@ export async function firstFrames(
   return (await ffprobe(path, [...readOptions, ...show, ...entries], framesSchema)).frames
 }
 
+const packetsSchema = z.object({ packets: z.array(z.object({ data: z.string().default('') })) })
+/** A line of a dump: the place, 16 bytes in pairs, and the same as text. */
+const DUMPED = /^[0-9a-f]+: (.{40})/gm
+
+/** Reads the first packets of a stream. */
+export async function firstPackets(
+  { path, readOptions = [] }: Pick<MediaInfo, 'path' | 'readOptions'>,
+  index: number,
+  count: number,
+): Promise<readonly Buffer[]> {
+  const show = ['-select_streams', `${index}`, '-read_intervals', `%+#${count}`, '-show_entries', 'packet=data']
+  const { packets } = await ffprobe(path, [...readOptions, ...show, '-show_data'], packetsSchema)
+  const hexOf = (dump: string) => [...dump.matchAll(DUMPED)].map(([, line = '']) => line.replaceAll(' ', '')).join('')
+  return packets.map(({ data }) => Buffer.from(hexOf(data), 'hex'))
+}
+
 /** Passes on each line of ffprobe, for output that grows with the file. @throws as {@link ffmpegFailure} */
 export async function ffprobeLines(
   path: string,

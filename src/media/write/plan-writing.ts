@@ -11,6 +11,7 @@ import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
 import { aacCoderOptions } from './encode/aac-coder.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from './encode/audio-encoding.js'
+import { dolbyOptions } from './encode/dolby-settings.js'
 import { proveEncoder } from './encode/encoder-priming.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
@@ -86,7 +87,8 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
   const { media, ...walked } = await walkReplaced(given, options)
   const measured = { ...options, ...walked }
   const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
-  const plan = await chooseWriter(media, { ...measured, aacOptions })
+  const ownOptions = await dolbyOptions(media, options)
+  const plan = await chooseWriter(media, { ...measured, aacOptions, ownOptions })
   for (const { encoding, input } of newStreams(plan)) {
     if (encoding.codec.startsWith('pcm_')) continue
     await proveEncoder(encoding, mixedTrack(input, options), options.signal)

@@ -32,6 +32,8 @@ export interface AudioChoices {
   readonly measuredBitRates?: ReadonlyMap<number, number> | undefined
   /** Further options of the encoder of ffmpeg for AAC. */
   readonly aacOptions?: readonly string[] | undefined
+  /** Further options for a track that keeps its codec, by place among the audio streams. */
+  readonly ownOptions?: ReadonlyMap<number, readonly string[]> | undefined
   /** Channels of new voices that differ from their tracks, by place among the audio streams. */
   readonly mixedTo?: ReadonlyMap<number, number> | undefined
 }
@@ -205,7 +207,8 @@ function lossyEncoding(codec: string, stream: AudioStreamInfo, wishes: AudioChoi
   const bitRate = steps ? (steps.find((step) => step * K >= capped - 500) ?? (steps.at(-1) as number)) * K : capped
   // Without it, libopus refuses a sound field.
   const field = codec === 'opus' && isSoundField(stream) ? ['-mapping_family:{s}', '2'] : []
-  const options = ['-b:{s}', String(Math.round(bitRate)), ...((codec === 'aac' && wishes.aacOptions) || []), ...field]
+  const like = codec === 'aac' ? wishes.aacOptions : codec === stream.codec && wishes.ownOptions?.get(stream.audioIndex)
+  const options = ['-b:{s}', String(Math.round(bitRate)), ...(like || []), ...field]
   return { codec, encoder: known.encoder, lossless: false, bitRate, options }
 }
 

@@ -1,4 +1,5 @@
 import type { AudioStreamInfo } from '../../media-info.js'
+import { dolbySettings, readAc3, readEac3 } from '../encode/dolby-settings.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import { xiphPackets } from '../matroska/read/unlace.js'
 import type { WantedTrack } from '../writer.js'
@@ -88,72 +89,14 @@ function readLayerThree(packet: Buffer | undefined) {
   return [(packet[1] as number) & 0x1e, (packet[2] as number) & 0x0c, (packet[3] as number) >> 6 === 3]
 }
 
-/** Everything from the sample rate to the loudness of dialogue, but the bit rate (ATSC A/52, 5.3). */
-function readAc3(packet: Buffer | undefined) {
-  if (!packet || packet.length < 12 || packet.readUInt16BE(0) !== 0x0b77) return null
-  const bits = new Bits(packet, 32)
-  const rate = bits.take(2)
-  bits.take(6)
-  const version = bits.take(5)
-  bits.take(3)
-  const mode = bits.take(3)
-  const centerMix = (mode & 1) !== 0 && mode !== 1 ? bits.take(2) : null
-  const surroundMix = (mode & 4) !== 0 ? bits.take(2) : null
-  const surroundMode = mode === 2 ? bits.take(2) : null
-  return { rate, version, mode, centerMix, surroundMix, surroundMode, lfe: bits.take(1), dialogue: bits.take(5) }
-}
-
-/** The same (ATSC A/52, annex E); null if the packet holds further streams, such as those of Atmos. */
-function readEac3(packet: Buffer | undefined) {
-  if (!packet || packet.length < 8 || packet.readUInt16BE(0) !== 0x0b77) return null
-  const bits = new Bits(packet, 16)
-  const [type, stream, words] = [bits.take(2), bits.take(3), bits.take(11)]
-  if (2 * (words + 1) !== packet.length) return null
-  const [rate, blocks, mode, lfe, version] = [bits.take(2), bits.take(2), bits.take(3), bits.take(1), bits.take(5)]
-  return { type, stream, rate, blocks, mode, lfe, version, dialogue: bits.take(5) }
-}
-
 const OPUS_SAMPLES_A_MS = 48
 
-const CENTER_MIX = ['0.707', '0.595', '0.500']
-const SURROUND_MIX = ['0.707', '0.500', '0.000']
-
 /**
- * Encoder options that state the same loudness of dialogue and the same mix as a packet of the track. Packets of Opus
- * get its length. Packets of MP3 are encoded without data in the packets before them.
+ * Encoder options for packets beside one of the track. Those of Opus get its length. Those of MP3 are encoded without data
+ * in the packets before them.
  */
 export function settingsLike({ codec }: AudioStreamInfo, packet: Buffer | undefined): readonly string[] {
   if (codec === 'mp3') return ['-reservoir', '0']
   if (codec === 'opus' && packet) return ['-frame_duration', String(opusSamples(packet) / OPUS_SAMPLES_A_MS)]
-  const dialogue = (level: number | undefined) => (level ? ['-dialnorm', String(-level)] : [])
-  if (codec === 'eac3') return dialogue(readEac3(packet)?.dialogue)
-  const facts = codec === 'ac3' ? readAc3(packet) : null
-  if (!facts) return []
-  const center = facts.centerMix === null ? undefined : CENTER_MIX[facts.centerMix]
-  const surround = facts.surroundMix === null ? undefined : SURROUND_MIX[facts.surroundMix]
-  return [
-    ...dialogue(facts.dialogue),
-    ...(center ? ['-center_mixlev', center] : []),
-    ...(surround ? ['-surround_mixlev', surround] : []),
-    ...(facts.surroundMode ? ['-dsur_mode', String(facts.surroundMode)] : []),
-  ]
-}
-
-/** Reads numbers of some bits, one after another. */
-class Bits {
-  readonly #bytes: Buffer
-  #at: number
-
-  constructor(bytes: Buffer, at: number) {
-    this.#bytes = bytes
-    this.#at = at
-  }
-
-  take(count: number): number {
-    let value = 0
-    for (let bit = 0; bit < count; bit++, this.#at++) {
-      value = value * 2 + (((this.#bytes[this.#at >> 3] ?? 0) >> (7 - (this.#at & 7))) & 1)
-    }
-    return value
-  }
+  return dolbySettings(codec, packet)
 }
