@@ -74,6 +74,31 @@ describe('PCM in place', () => {
     expect((await readFile(part)).subarray(-4)).toEqual(file.subarray(-4))
   })
 
+  it('keeps the summary and the markers that Vegas writes into a W64 before its samples', async () => {
+    const [plain, path] = [folder.file('plain.w64'), folder.file('vegas.w64')]
+    await ffmpeg(...tone(2, 48_000, 2), '-bitexact', '-c:a', 'pcm_s16le', plain)
+    const file = await readFile(plain)
+    const data = file.indexOf('data')
+    const chunk = (guid: string, body: Buffer) => {
+      const head = Buffer.concat([Buffer.from(guid, 'hex'), Buffer.alloc(8)])
+      head.writeBigUInt64LE(BigInt(head.length + body.length), 16)
+      return Buffer.concat([head, body, Buffer.alloc((8 - (body.length % 8)) % 8)])
+    }
+    const summary = Buffer.from('\x01\0\0\0INAM\x08\0\0\0T\0a\0l\0e\0', 'latin1')
+    const added = [
+      chunk('bc945f925a52d21186dc00c04f8edb8a', summary),
+      chunk('abf76256392dd21186c700c04f8edb8a', Buffer.alloc(13)),
+    ]
+    const made = Buffer.concat([file.subarray(0, data), ...added, file.subarray(data)])
+    made.writeBigUInt64LE(BigInt(made.length), 16)
+    await writeFile(path, made)
+    const { plan, part } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect([writer, plan.losses]).toEqual(['pcm-in-place', []])
+    expect(census.map(({ path: name }) => name)).toEqual(['W64', 'W64/fmt', 'W64/bc945f92', 'W64/abf76256', 'W64/data'])
+    expect(await changedStructures(path, part, census)).toEqual(['W64/data'])
+  })
+
   it.each([
     ['SoX', 0x7fff_f000],
     ['arecord', 0x7fff_ff00],

@@ -150,19 +150,35 @@ function chunkAt(
   file: { readonly sizeBytes: number; readonly longData: number | undefined; readonly isRifx: boolean },
 ): Chunk | undefined {
   const bodyStart = start + LAYOUT[form].chunk
-  // W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use.
-  const id = bytes.toString('latin1', 0, 4)
+  const id = idOf(bytes, form)
   const stated = file.isRifx ? bytes.readUInt32BE(4) : statedLength(bytes, form)
   const left = file.sizeBytes - bodyStart
+  if (id === null) return undefined
   const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
   // A list of media that was written to a pipe states no length either.
   const isOpenable = id === 'data' || list === 'movi'
   const wanted = isOpenable ? samplesLength(stated, left, form, file.longData) : stated
   // A recorder that loses its power may have stated more samples than it wrote.
   const bodyLength = holdsSamples(id) ? Math.min(wanted, left) : wanted
-  if (bodyLength < 0 || bodyLength > left || !/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return undefined
+  if (bodyLength < 0 || bodyLength > left) return undefined
   const end = Math.min(file.sizeBytes, bodyStart + alignedLength(bodyLength, form))
   return { id, list, start, bodyStart, bodyLength, end }
+}
+
+/**
+ * W64 names its chunks by GUIDs, the first four bytes of which are the id that RIFF would use. Markers and the summary of
+ * Vegas and Sound Forge have others. Null for a chunk without a name.
+ */
+function idOf(bytes: Buffer, form: ChunkForm): string | null {
+  const id = bytes.toString('latin1', 0, 4)
+  if (/^[\x20-\x7e\xa9\0]{4}$/.test(id)) return id
+  return form === 'w64' && isGuid(bytes) ? bytes.toString('hex', 0, 4) : null
+}
+
+/** True for a random or a timed GUID: digits in fixed places name its kind. */
+function isGuid(bytes: Buffer): boolean {
+  const [version, variant] = [(bytes[7] ?? 0) >> 4, (bytes[8] ?? 0) >> 6]
+  return (version === 1 || version === 4) && variant === 2
 }
 
 function samplesLength(stated: number, left: number, form: ChunkForm, longData: number | undefined): number {
