@@ -2,10 +2,10 @@ import {
   audioStreams,
   FILE_CLOCK_INPUT_OPTIONS,
   fileUrl,
+  firstWrittenSec,
   type MediaInfo,
   pictureOf,
   safeInputOptions,
-  streamFfmpeg,
 } from '../../media/index.js'
 
 /**
@@ -23,19 +23,10 @@ export async function firstPacketSec(
 ): Promise<number | null> {
   const index = (pictureOf(media) ?? audioStreams(media)[0])?.index
   const seek = fromSec === null ? [] : ['-ss', fromSec.toFixed(6)]
-  const { stdout } = streamFfmpeg(
-    {
-      inputs: [
-        { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...seek] },
-      ],
-      outputs: [{ url: 'pipe:1', options: ['-map', `0:${index}`, '-c', 'copy', '-frames', '1', '-f', 'framecrc'] }],
-    },
-    { signal, input: media.path },
-  )
-  let text = ''
-  for await (const chunk of stdout.setEncoding('utf8')) text += String(chunk)
-  const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? []
-  const [, pts] = /^0,\s*-?\d+,\s*(-?\d+),/m.exec(text) ?? []
-  if (pts === undefined) return null
-  return (Number(pts) * Number(numerator)) / Number(denominator) - media.startSec
+  const inputs = [
+    { url: fileUrl(media.path), options: [...safeInputOptions(media), ...FILE_CLOCK_INPUT_OPTIONS, ...seek] },
+  ]
+  const copied = ['-map', `0:${index}`, '-c', 'copy', '-frames', '1']
+  const firstSec = await firstWrittenSec(inputs, copied, { signal, input: media.path })
+  return firstSec === null ? null : firstSec - media.startSec
 }

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { TransientError, UsageError } from '../../../core/errors.js'
 import { findFfmpeg, findFfprobe } from '../../ffmpeg/binaries.js'
-import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
+import { runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
+import { firstWrittenSec } from '../../ffmpeg/first-written.js'
 import { temporaryFolder } from '../../ffmpeg/temporary-folder.js'
 import { toolFact } from '../../ffmpeg/tool-memory.js'
 import { defaultChannelLayout, type PcmFormat } from '../../pcm/pcm.js'
@@ -117,21 +118,8 @@ export function encoderOptions(encoding: AudioEncoding, feed: EncoderFeed): read
 }
 
 async function measurePriming(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<number> {
-  const { stdout, done } = streamFfmpeg(
-    {
-      inputs: [silence(feed)],
-      outputs: [{ url: 'pipe:1', options: [...encoderOptions(encoding, feed), '-f', 'framecrc'] }],
-    },
-    { signal },
-  )
-  let text = ''
-  for await (const chunk of stdout) text += String(chunk)
-  await done
-  // `#tb 0: 1/48000`, then `0, dts, pts, duration, size, crc` per packet.
-  const [, numerator, denominator] = /^#tb 0: (\d+)\/(\d+)/m.exec(text) ?? []
-  const pts = /^0,\s*-?\d+,\s*(-?\d+),/m.exec(text)?.[1]
-  if (pts === undefined || numerator === undefined || denominator === undefined) return 0
-  return Math.max(0, Math.round((-Number(pts) * Number(numerator) * feed.sampleRate) / Number(denominator)))
+  const startSec = await firstWrittenSec([silence(feed)], encoderOptions(encoding, feed), { signal })
+  return Math.max(0, Math.round(-(startSec ?? 0) * feed.sampleRate))
 }
 
 const startSchema = z.object({
