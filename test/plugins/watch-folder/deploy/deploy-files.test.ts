@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { watchSchema } from '../../../../src/config/watch-schema.js'
@@ -66,9 +67,11 @@ describe('the container', () => {
     expect([port, host]).toEqual([8780, '0.0.0.0'])
     for (const place of [/^EXPOSE 8780$/m, /127\.0\.0\.1:8780\/healthz/]) expect(dockerfile).toMatch(place)
     // The state folder is the one volume that outlives the container.
-    const state = /VOXMUX_STATE_DIR=(\S+)/.exec(dockerfile)?.[1]
-    expect(dockerfile).toContain(`VOLUME ${state}`)
-    expect(compose).toContain(`- state:${state}`)
+    const volume = dirname(/VOXMUX_STATE_DIR=(\S+)/.exec(dockerfile)?.[1] ?? '')
+    expect(dockerfile).toContain(`VOLUME ${volume}\n`)
+    expect(compose).toContain(`- state:${volume}\n`)
+    // The user of the compose file, or of a pod, makes the state folder in it.
+    expect(dockerfile).toContain(`install --directory --mode=1777 ${volume} `)
   })
 
   it('is configured as the unit is: folders below what each may write to', () => {
