@@ -17,6 +17,9 @@ it.each([
     Buffer.concat([Buffer.from('junk'), TAG, TAG, Buffer.from('junk')]),
     ['bytes between the frames', 'ID3v2 between the frames'],
   ],
+  ['mp2', TAG, ['ID3v2 between the frames']],
+  ['ac3', TAG, ['ID3v2 between the frames']],
+  ['eac3', TAG, ['ID3v2 between the frames']],
 ])('names what lies between the frames of a .%s', async (extension, others, names) => {
   const [plain, path] = [folder.file(`plain.${extension}`), folder.file(`between-${others.length}.${extension}`)]
   await ffmpeg('-y', ...tone(3, 44_100, 1), '-id3v2_version', '0', plain)
@@ -33,6 +36,29 @@ it.each([
   expect([...census].flatMap(({ path: name, length }) => (names.includes(name) ? [length] : []))).toEqual(
     others.length === TAG.length ? [42] : [4, 42, 42, 4],
   )
+})
+
+it('keeps the bytes around the frames of an .mp2', async () => {
+  const path = folder.file('around.mp2')
+  await ffmpeg('-y', ...tone(3, 48_000, 2), path)
+  const frames = await readFile(path)
+  await writeFile(path, Buffer.concat([Buffer.alloc(100), frames, Buffer.alloc(500)]))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(plan.losses).toEqual([])
+  expect(bytesWriting(plan).census.flatMap(({ fate, length }) => (fate === 'kept' ? [length] : []))).toEqual([100, 500])
+  expect(syncOffsets(verified)).toEqual([0, 0, 0])
+  const made = await readFile(part)
+  expect([made.subarray(0, 100), made.subarray(-500)]).toEqual([Buffer.alloc(100), Buffer.alloc(500)])
+})
+
+it.each(['ac3', 'eac3'])('names what precedes and follows the frames of an .%s', async (extension) => {
+  const path = folder.file(`around.${extension}`)
+  await ffmpeg('-y', ...tone(3, 48_000, 2), path)
+  await writeFile(path, Buffer.concat([Buffer.alloc(100), await readFile(path), Buffer.from('junk'.repeat(20))]))
+  const { plan, verified } = await writtenFile(path)
+  expect(plan.losses.map(({ what }) => what)).toEqual(['bytes before the frames', 'bytes behind the frames'])
+  expect(censusFaults(bytesWriting(plan).census, (await readFile(path)).length)).toEqual([])
+  expect(syncOffsets(verified)).toEqual([0, 0, 0])
 })
 
 it.each([1, 4, 9])('keeps %d stray bytes behind the last frame of an .aac', async (count) => {

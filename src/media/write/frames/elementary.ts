@@ -3,10 +3,12 @@ import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { bytePlan, newBytes } from '../byte-plan.js'
 import { type CensusEntry, lost, rewritten, withGaps } from '../census.js'
+import type { Structure } from '../structure/structure.js'
 import { type DonorFormat, declines, lateSamples, type Survey, type Wanted, type Writer } from '../writer.js'
+import { ac3Length, eac3Length } from './dolby-frames.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
-import { type FoundFrames, type FrameRange, layerThreeLength, mpegFrames } from './mpeg-frames.js'
+import { type FoundFrames, type FrameRange, layerThreeLength, layerTwoLength, mpegFrames } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 import { wavPackExtras } from './wavpack-extras.js'
@@ -53,21 +55,40 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
   const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd }, signal)
   if (!frames) return null
-  const lead = { path: 'bytes before the frames', start: soundStart, length: frames.start - soundStart }
-  const rest = { path: 'bytes behind the frames', start: frames.end, length: soundEnd - frames.end }
+  const [lead, rest] = around({ start: soundStart, end: soundEnd }, frames)
   return {
-    before: await keepHead(file, lead.length > 0 ? [...head, lead] : head),
+    before: await keepHead(file, [...head, ...lead]),
     frames,
     followsTags: lead.length === 0,
-    behind: await keepTail(file, rest.length > 0 ? [rest, ...tail] : tail),
+    behind: await keepTail(file, [...rest, ...tail]),
   }
+}
+
+const LENGTHS: Readonly<Record<string, (head: Buffer, at: number) => number>> = {
+  mp3: layerThreeLength,
+  mp2: layerTwoLength,
+  aac: adtsLength,
+  ac3: ac3Length,
+  eac3: eac3Length,
 }
 
 /** The range of the frames, without bytes around it that are none. */
 async function framesOf(file: FileHandle, container: string, range: FrameRange, signal?: AbortSignal) {
   if (container === 'wv') return { ...range, between: await wavPackExtras(file, range, signal) }
-  if (container !== 'mp3' && container !== 'aac') return { ...range, between: [] }
-  return mpegFrames(file, range, container === 'mp3' ? layerThreeLength : adtsLength, signal)
+  const lengthAt = LENGTHS[container]
+  if (!lengthAt) return { ...range, between: [] }
+  const found = await mpegFrames(file, range, lengthAt, signal)
+  if (container !== 'ac3' && container !== 'eac3') return found
+  // For ffmpeg, other bytes around these frames last as long as a frame. New frames take that time.
+  const [lead, rest] = found ? around(range, found) : [[], []]
+  return { ...range, between: [...lead, ...(found?.between ?? []), ...rest] }
+}
+
+/** The bytes before frames and behind them, if there are any. */
+function around({ start, end }: FrameRange, frames: FrameRange): readonly [readonly Structure[], readonly Structure[]] {
+  const lead = { path: 'bytes before the frames', start, length: frames.start - start }
+  const rest = { path: 'bytes behind the frames', start: frames.end, length: end - frames.end }
+  return [lead.length > 0 ? [lead] : [], rest.length > 0 ? [rest] : []]
 }
 
 function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
