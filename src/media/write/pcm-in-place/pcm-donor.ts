@@ -14,6 +14,13 @@ interface DonorSamples {
   readonly range?: { readonly start: number; readonly length: number }
 }
 
+interface MeasureOptions {
+  readonly track: WantedTrack
+  readonly stale: readonly StaleChunk[]
+  readonly samples: DonorSamples
+  readonly signal: AbortSignal | undefined
+}
+
 /** Measures in a side file of raw samples the facts that the input states about its own. */
 export function readPcmDonor(
   path: string,
@@ -29,17 +36,7 @@ export function readPcmDonor(
 /** Measures the facts of some chunks for the samples in a side file; reads nothing if there are no such chunks. */
 export async function measureSamples(
   path: string,
-  {
-    track,
-    stale,
-    samples,
-    signal,
-  }: {
-    readonly track: WantedTrack
-    readonly stale: readonly StaleChunk[]
-    readonly samples: DonorSamples
-    readonly signal: AbortSignal | undefined
-  },
+  { track, stale, samples, signal }: MeasureOptions,
 ): Promise<PcmDonor> {
   const needs = (kind: StaleChunk['kind']) => stale.some((each) => each.kind === kind)
   return {
