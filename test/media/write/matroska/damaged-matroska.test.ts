@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
 import { ffmpeg, ffmpegOutput, picture } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -73,4 +74,14 @@ it('leaves a file to ffmpeg of which ffmpeg reads other packets than its blocks 
   expect(plan.writing.declined).toEqual([
     { writer: 'matroska', reason: expect.stringMatching(/^ffmpeg reads \d+ packets in its \d+ blocks$/) },
   ])
+})
+
+it('does not read a terabyte of zeros behind a recording', async () => {
+  const path = await damagedFilm('reserved.mkv', false, () => {})
+  const film = await readFile(path)
+  const segment = film.indexOf(Buffer.from('18538067', 'hex')) + 4
+  await writeFile(path, film.fill(0xff, segment + 1, segment + 8).fill(1, segment, segment + 1))
+  await truncate(path, 2 ** 40)
+  const { clusters } = await readMatroska(path, 2 ** 40)
+  expect(clusters.at(-1)?.end).toBe(2 ** 40)
 })
