@@ -61,6 +61,17 @@ it.each(['ac3', 'eac3'])('names what precedes and follows the frames of an .%s',
   expect(syncOffsets(verified)).toEqual([0, 0, 0])
 })
 
+it.each(['mp2', 'ac3'])('takes the rest of the last frame of an .%s for sound', async (extension) => {
+  const path = folder.file(`cut.${extension}`)
+  await ffmpeg('-y', ...tone(3, 48_000, 2), path)
+  const bytes = await readFile(path)
+  await writeFile(path, bytes.subarray(0, -300))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses).toEqual([])
+  expect([...bytesWriting(plan).census].map(({ fate }) => fate)).toEqual(['rewritten'])
+  expect((await readFile(part)).length).toBe(bytes.length)
+})
+
 it.each([1, 4, 9])('keeps %d stray bytes behind the last frame of an .aac', async (count) => {
   const path = folder.file(`stray-${count}.aac`)
   await ffmpeg('-y', ...tone(3, 44_100, 1), path)

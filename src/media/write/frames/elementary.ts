@@ -1,4 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
 import { bytePlan, newBytes } from '../byte-plan.js'
@@ -8,7 +9,14 @@ import { type DonorFormat, declines, lateSamples, type Survey, type Wanted, type
 import { ac3Length, eac3Length } from './dolby-frames.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
-import { type FoundFrames, type FrameRange, layerThreeLength, layerTwoLength, mpegFrames } from './mpeg-frames.js'
+import {
+  type FoundFrames,
+  type FrameRange,
+  HEAD_BYTES,
+  layerThreeLength,
+  layerTwoLength,
+  mpegFrames,
+} from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
 import { wavPackExtras } from './wavpack-extras.js'
@@ -77,11 +85,19 @@ async function framesOf(file: FileHandle, container: string, range: FrameRange, 
   if (container === 'wv') return { ...range, between: await wavPackExtras(file, range, signal) }
   const lengthAt = LENGTHS[container]
   if (!lengthAt) return { ...range, between: [] }
-  const found = await mpegFrames(file, range, lengthAt, signal)
-  if (container !== 'ac3' && container !== 'eac3') return found
+  const whole = await mpegFrames(file, range, lengthAt, signal)
+  if (container === 'mp3' || container === 'aac') return whole
+  const found = whole && { ...whole, end: (await isFrame(file, whole.end, lengthAt)) ? range.end : whole.end }
+  if (container === 'mp2') return found
   // For ffmpeg, other bytes around these frames last as long as a frame. New frames take that time.
   const [lead, rest] = found ? around(range, found) : [[], []]
   return { ...range, between: [...lead, ...(found?.between ?? []), ...rest] }
+}
+
+/** True for a frame that the end of the file cuts off. A new one takes its time. */
+async function isFrame(file: FileHandle, start: number, lengthAt: (head: Buffer, at: number) => number) {
+  const head = await readAt(file, start, HEAD_BYTES)
+  return head.length === HEAD_BYTES && lengthAt(head, 0) > 0
 }
 
 /** The bytes before frames and behind them, if there are any. */
