@@ -22,6 +22,17 @@ export async function onSound(media: MediaInfo): Promise<MediaInfo> {
 }
 
 /**
+ * Starts the clock of Speex at its first sample, which is the lead-in and lies before zero. A Skeleton beside it states
+ * zero, and ffmpeg believes that.
+ */
+export async function onLeadIn(media: MediaInfo): Promise<MediaInfo> {
+  const [sound, other] = media.streams.filter(({ kind }) => kind === 'audio' || kind === 'video')
+  if (sound?.codec !== 'speex' || other || sound.startSec !== 0) return media
+  const startSec = await firstFrameSec(media, sound, 1)
+  return startSec < 0 ? beginning(media, sound, startSec) : media
+}
+
+/**
  * Starts the clock of an M4A with HE-AAC at its first sound. The note `iTunSMPB` counts the lead-in before SBR
  * doubles its rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
  */

@@ -11,7 +11,7 @@ import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
 import { missingEnd } from './ends/completeness.js'
 import { unreadParts } from './ends/ogg-parts.js'
-import { behindLeadIn, onSound } from './first-frame.js'
+import { behindLeadIn, onLeadIn, onSound } from './first-frame.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
 import { lacedClockErrorSec } from './matroska/matroska-clock.js'
@@ -94,7 +94,7 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
   if (refusal) throw refusal
   const media = await withTrueSamples(path, timed, file, head)
-  return container === 'ogg' ? await onSound(media) : await withFrameTimes(media)
+  return container === 'ogg' ? await onLeadIn(await onSound(media)) : await withFrameTimes(media)
 }
 
 function notMedia(path: string): PrecheckError {

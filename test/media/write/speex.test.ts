@@ -26,6 +26,47 @@ it.each([
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(rate / 1000)
 })
 
+it.each([8000, 16_000])(
+  'keeps Speex of %i Hz in place beside a Skeleton, which states a start of zero',
+  async (rate) => {
+    const [plain, path] = [folder.file('alone.spx'), folder.file(`skeleton-${rate}.ogg`)]
+    await ffmpeg(...tone(3, rate, 1), '-c:a', 'libspeex', plain)
+    const bytes = await readFile(plain)
+    const second = bytes.indexOf('OggS', 4)
+    const bone = Buffer.alloc(52)
+    bone.write('fisbone\0', 'latin1')
+    bone.writeUInt32LE(44, 8)
+    bone.writeUInt32LE(bytes.readUInt32LE(14), 12)
+    const head = Buffer.alloc(64)
+    head.write('fishead\0\x03', 'latin1')
+    const skeleton = [page(2, 0, head), page(0, 1, bone), page(4, 2, Buffer.alloc(0))]
+    const [fishHead, ...others] = skeleton as [Buffer, ...Buffer[]]
+    await writeFile(path, Buffer.concat([fishHead, bytes.subarray(0, second), ...others, bytes.subarray(second)]))
+    const { plan, part, verified } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('frames')
+    for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(rate / 1000)
+    const [one, other] = [await lastGranule(path), await lastGranule(part)]
+    expect(Number(other - one)).toBeGreaterThanOrEqual(0)
+  },
+)
+
+async function lastGranule(path: string): Promise<bigint> {
+  const bytes = await readFile(path)
+  return bytes.readBigUInt64LE(bytes.lastIndexOf('OggS') + 6)
+}
+
+/** A page of Ogg with one packet. */
+function page(flags: number, number: number, body: Buffer): Buffer {
+  const head = Buffer.alloc(28)
+  head.write('OggS', 'latin1')
+  head[5] = flags
+  head.writeUInt32LE(7, 14)
+  head.writeUInt32LE(number, 18)
+  head[26] = 1
+  head[27] = body.length
+  return withChecksum(Buffer.concat([head, body]), 0)
+}
+
 it.each([48_000, 11_025])('refuses Speex of %i Hz, which no encoder of ffmpeg writes', async (rate) => {
   const [plain, path] = [folder.file('plain.spx'), folder.file(`strange-${rate}.spx`)]
   await ffmpeg(...tone(3, 32_000, 1), '-c:a', 'libspeex', plain)
