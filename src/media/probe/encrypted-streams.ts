@@ -3,6 +3,7 @@ import { readAt } from '../../core/read-at.js'
 import { ASF_HEADER, asfHeadAt } from './asf-head.js'
 import type { FfprobeAnswer } from './ffprobe-schema.js'
 import type { MovieTrack } from './movie/movie-tracks.js'
+import { packetBytesOf, packetHeads } from './transport-clock.js'
 
 /** A header with a great cover is shorter. */
 const MOST_HEADER_BYTES = 16 * 1024 * 1024
@@ -17,14 +18,34 @@ const ASF_ENCRYPTION = [
   '338505438169e6499b74ad12cb86d58c',
 ].map((guid) => Buffer.from(guid, 'hex'))
 
-/** Ids of the streams whose packets are encrypted: those of an MP4 that say so, and all of a protected ASF. */
+/** Bytes of a transport stream that tell which of its sounds are encrypted. */
+const SCANNED_BYTES = 8 * 1024 * 1024
+
+/**
+ * Ids of the streams whose packets are encrypted: those of an MP4 that say so, and all of a protected ASF. In a transport
+ * stream, these are sounds without a clear packet.
+ */
 export async function encryptedStreams(
   file: FileHandle,
   movie: readonly MovieTrack[],
-  { streams }: FfprobeAnswer,
+  answer: FfprobeAnswer,
 ): Promise<ReadonlySet<number>> {
+  if (answer.format.format_name === 'mpegts') return await encryptedSounds(file, answer)
   const encrypted = movie.filter(({ isEncrypted }) => isEncrypted).map(({ id }) => id)
-  return new Set((await isProtectedAsf(file)) ? streams.map(({ id }) => id ?? 0) : encrypted)
+  return new Set((await isProtectedAsf(file)) ? answer.streams.map(({ id }) => id ?? 0) : encrypted)
+}
+
+/** Reads packets only if ffmpeg finds nothing in a sound. */
+async function encryptedSounds(file: FileHandle, { streams }: FfprobeAnswer): Promise<ReadonlySet<number>> {
+  const silent = streams.filter((stream) => stream.codec_type === 'audio' && stream.sample_rate === 0)
+  const [encrypted, clear] = [new Set<number>(), new Set<number>()]
+  if (silent.length === 0) return encrypted
+  const bytes = await readAt(file, 0, SCANNED_BYTES)
+  for (const at of packetHeads(bytes, packetBytesOf(bytes) ?? bytes.length)) {
+    const [pid, control] = [bytes.readUInt16BE(at + 1) & 0x1fff, bytes[at + 3] as number]
+    if ((control & 0x10) !== 0) (control >> 6 === 0 ? clear : encrypted).add(pid)
+  }
+  return new Set(silent.map(({ id }) => id ?? 0).filter((pid) => encrypted.has(pid) && !clear.has(pid)))
 }
 
 async function isProtectedAsf(file: FileHandle): Promise<boolean> {

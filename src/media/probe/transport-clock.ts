@@ -19,16 +19,18 @@ export function packetBytesOf(head: Buffer): number | undefined {
   return PACKET_BYTES.find((stride) => nextPacket(head, 0, stride) !== undefined)
 }
 
-/** All clock readings in a piece of a transport stream that begins anywhere. Skips damaged packets. */
+/** All clock readings in a piece of a transport stream that begins anywhere. */
 export function clockReadings(bytes: Buffer, packetBytes: number): readonly ClockReading[] {
-  const readings: ClockReading[] = []
+  return [...packetHeads(bytes, packetBytes)].flatMap((at) => readingOf(bytes, at) ?? [])
+}
+
+/** The sync bytes of the packets in such a piece. Skips damaged packets. */
+export function* packetHeads(bytes: Buffer, packetBytes: number): Generator<number> {
   for (let at = nextPacket(bytes, 0, packetBytes); at !== undefined; ) {
-    const reading = readingOf(bytes, at)
-    if (reading) readings.push(reading)
+    yield at
     const next = at + packetBytes
     at = bytes[next] === SYNC && next + 12 <= bytes.length ? next : nextPacket(bytes, next, packetBytes)
   }
-  return readings
 }
 
 /** Seconds between two readings, the short way round, so that a wrapped clock continues. */

@@ -1,6 +1,7 @@
 import { cutEncoding } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import {
+  isUndescribed,
   type Limits,
   runRules,
   subjectOfMedia,
@@ -28,7 +29,8 @@ export function judge(media: MediaInfo, tracks: readonly TrackPlan[], settings: 
 /** Without a track, or with several and none chosen, no voice can be sent. The file's own verdict applies. */
 function undecided(asIs: readonly Verdict[], tracks: readonly TrackPlan[], settings: JobSettings): readonly Verdict[] {
   if (tracks.length === 0) return asIs.filter((found) => found.errorCode === -18)
-  const several = settings.recipe.track === 'only' && tracks.length > 1
+  const several =
+    settings.recipe.track === 'only' && tracks.length > 1 && !tracks.every(({ stream }) => isUndescribed(stream))
   return several ? asIs.filter((found) => found.errorCode === -8) : []
 }
 

@@ -26,12 +26,16 @@ const severalTracks: Rule = {
 const undescribedTrack: Rule = {
   errorCode: -2,
   problem: ({ tracks }) => {
-    const track = tracks.find(isUndescribed)
+    const track = tracks.find((each) => isUndescribed(each) && !each.isEncrypted)
     if (!track) return null
     const { audioIndex, sampleRate, channels } = track
     const lacks = [...(sampleRate > 0 ? [] : ['no sample rate']), ...(channels > 0 ? [] : ['no channels'])]
     return `Audio track ${audioIndex} states ${lacks.join(' and ')}, so its sound cannot be read.`
   },
+  remedies: [
+    'Choose another track with --track. A broadcast may announce a track and never send it.',
+    'If there is none, copy or export the file again, and wait until the copy is complete.',
+  ],
 }
 
 /** -3: a detector can be wrong, so it only refuses a file if the user requires a voice. */
