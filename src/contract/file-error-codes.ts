@@ -116,7 +116,10 @@ const TABLE: { readonly [C in FileErrorCode]: Omit<FileErrorInfo, 'code'> } = {
   [-16]: {
     name: 'UnsupportedMediaContainer',
     meaning: 'Media container unsupported.',
-    remedies: ['Remux into a common container first, for example `ffmpeg -i in -c copy out.mkv`.'],
+    remedies: [
+      'Remux into a common container first, for example `ffmpeg -i in -c copy out.mkv`.',
+      'If ffmpeg cannot copy its streams, convert them: `ffmpeg -i in out.mkv`.',
+    ],
   },
   [-17]: {
     name: 'InputFileDownloadFailed',

@@ -16,6 +16,12 @@ interface FailureRule {
   readonly toError: (input: string, options: VoxmuxErrorOptions) => VoxmuxError
 }
 
+/** Remedies for a container that voxmux does not open. */
+export const REMUX_IT: readonly string[] = [
+  'Remux it into a common container first, for example `ffmpeg -i in -c copy out.mkv`.',
+  'If ffmpeg cannot copy its streams, convert them: `ffmpeg -i in out.mkv`.',
+]
+
 /** Messages of ffmpeg and ffprobe for faults that a person can fix, gravest first. Same wording from 4 to 7. */
 const RULES: readonly FailureRule[] = [
   {
@@ -40,7 +46,7 @@ const RULES: readonly FailureRule[] = [
         ...options,
         errorCode: -16,
         errorName: 'UnsupportedMediaContainer',
-        remedies: ['Remux it into a plain container first, for example `ffmpeg -i in -c copy out.mkv`.'],
+        remedies: REMUX_IT,
       }),
   },
   {

@@ -4,7 +4,7 @@ import { PrecheckError, UsageError } from '../../core/errors.js'
 import { readAt } from '../../core/read-at.js'
 import { shellName, undecodableName } from '../../core/undecodable-name.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
-import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
+import { REMUX_IT, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { containerKind, isMatroska } from './container-kind.js'
@@ -199,7 +199,7 @@ function unsupported(path: string, formatName: string): PrecheckError {
       input: path,
       errorCode: -16,
       errorName: 'UnsupportedMediaContainer',
-      remedies: ['Remux it into a common container first, for example with `ffmpeg -i in -c copy out.mkv`.'],
+      remedies: REMUX_IT,
     },
   )
 }
