@@ -1,8 +1,11 @@
 import type { VoxmuxClient } from '../../client/index.js'
+import type { SpendingLog } from '../../ledger/index.js'
 import { steadyStatus } from './steady-status.js'
 import type { VoiceServiceContext } from './voice-service.js'
 
-type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
+interface SettleContext extends Pick<VoiceServiceContext, 'voices' | 'logger'> {
+  readonly spending: SpendingLog
+}
 
 /**
  * Settles the reservations of processes that stopped before they learned whether a start had been accepted. A file that

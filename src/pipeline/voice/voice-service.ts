@@ -17,7 +17,7 @@ export interface VoiceServiceContext {
   readonly isEmbedded?: boolean
   readonly voices: VoiceLedger
   readonly cache: VoiceCache
-  readonly spending: SpendingLog
+  readonly spending: Pick<SpendingLog, 'requireRoom' | 'reserve' | 'commit' | 'release' | 'refund'>
   readonly maxSecondsPerDay: number | null
   readonly slots: Pick<StageSlots, 'transfers' | 'remote'>
   readonly logger: Logger
