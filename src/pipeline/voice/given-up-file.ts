@@ -41,7 +41,7 @@ export async function statusOfGivenUp(
   signal: AbortSignal,
 ): Promise<'started' | 'succeeded' | null> {
   if (fileId === null || errorCode === USELESS_AUDIO) return null
-  switch (await steadyStatus(client, fileId, signal).catch(noStatus)) {
+  switch (await steadyStatus(client, fileId, signal)) {
     case 'Succeeded':
       return 'succeeded'
     case 'InProgress':
@@ -53,11 +53,4 @@ export async function statusOfGivenUp(
     default:
       return null
   }
-}
-
-/** A service may refuse an id that it has forgotten, or leave it out. That must not block the voice for ever. */
-function noStatus(error: unknown): undefined {
-  if (error instanceof JobFailedError) return undefined
-  if (error instanceof VoxmuxError && error.code === 'ERR_BAD_ANSWER') return undefined
-  throw error
 }

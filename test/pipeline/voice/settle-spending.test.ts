@@ -39,6 +39,8 @@ it('the next process settles what an interrupted one reserved, as far as the ser
       ? [{ status: 'InProgress', errorCode: 0, progress: 1 }]
       : [{ status: 'Pending', errorCode: 0, progress: 0 }]
 
+  // Asked about the first, the service refuses an id that is not its own.
+  server.fail('getFilesStatus', { kind: 'status', status: 400 })
   const config = await resolveConfig({ cwd: folder.path, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
   const next = await openPipeline(config, { startEmbedded: async () => expect.unreachable('the service is remote') })
   await next.context.client()
