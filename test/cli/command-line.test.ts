@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-table.js'
 import { resultEventSchema } from '../../src/pipeline/events.js'
 import { commandInProcess } from '../helpers/command-in-process.js'
+import { secondOfSpeech } from '../helpers/sound/second-of-speech.js'
 import { CLI_PATH } from '../helpers/voxmux-cli.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
@@ -155,7 +156,8 @@ describe('presets', () => {
   it('prints one that --preset takes, and explains it when asked', async () => {
     const { stdout } = await inProcess(['presets', 'podcast'])
     await writeFile(join(folder, 'mine.json'), stdout)
-    expect(await inProcess(['check', fixture('speech.wav'), '--preset', './mine.json'])).toMatchObject({ code: 0 })
+    await writeFile(join(folder, 'voice.wav'), secondOfSpeech())
+    expect(await inProcess(['check', 'voice.wav', '--preset', './mine.json'])).toMatchObject({ code: 0 })
     const explained = await inProcess(['presets', './mine.json', '--explain'])
     expect(explained.stdout).toMatch(/loudness\.targetLufs +-16\n/)
     expect(explained.stdout).toMatch(/segments\.crossfadeSec +0\.01 {2}\(default\)/)
@@ -178,7 +180,7 @@ describe('portal', () => {
 
 describe('words that are never flags', () => {
   it('are inputs after --, whatever they look like, and so is a lone hyphen', async () => {
-    await writeFile(join(folder, '-take.wav'), await readFile(fixture('speech.wav')))
+    await writeFile(join(folder, '-take.wav'), secondOfSpeech())
     const { code, stdout } = await inProcess([
       'check',
       '--json',

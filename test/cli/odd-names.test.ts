@@ -13,7 +13,7 @@ const voxmux = (...args: readonly string[]) => commandInProcess(args, { cwd: sho
 
 it('says how to name a file that begins with a hyphen', async () => {
   for (const name of ['-dash.wav', '--double.wav']) {
-    shop.take('speech.wav', name)
+    shop.takeVoice(name)
     for (const words of [[name], ['check', 'other.wav', name]]) {
       const { code, stderr } = await voxmux(...words)
       expect([code, stderr]).toEqual([
