@@ -120,7 +120,7 @@ export const settingsSchema = recipePartSchema.extend({
   stages: stagesSchema.optional().meta({ description: 'Parallel tasks of each stage in one process.' }),
   maxSecondsPerDay: z.number().positive().optional().meta({
     description:
-      'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day, and `--remote` is refused. The embedded service costs nothing and does not count.',
+      'Seconds of voice that may be paid for per day (UTC). Further jobs wait for the next day, and `--remote` is refused.',
   }),
   limits: limitsSchema
     .omit({ requireVoice: true })

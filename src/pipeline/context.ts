@@ -1,6 +1,6 @@
 import type { Logger } from '../core/logger.js'
 import type { Credentials } from '../credentials/index.js'
-import type { JobStore, LimitsLearned, SpendingLog } from '../ledger/index.js'
+import type { JobStore, LimitsLearned } from '../ledger/index.js'
 import type { Limits } from '../precheck/index.js'
 import type { JobEvent, Stage } from './events.js'
 import type { JobHooks } from './job-hooks.js'
@@ -9,7 +9,6 @@ import type { VoiceServiceContext } from './voice/voice-service.js'
 
 /** The parts that all jobs share: one service, one ledger, one state folder. */
 export interface PipelineContext extends VoiceServiceContext {
-  readonly spending: SpendingLog
   readonly jobs: JobStore
   /** The path as all machines of the store write it, for job keys. Absent on a single machine. */
   readonly sharedPath?: ((path: string) => string) | undefined

@@ -22,13 +22,6 @@ export class SpendingLog {
     this.#database = database
   }
 
-  /** Checks that today has room for seconds, without reserving them. @throws as {@link reserve} */
-  async requireRoom(sec: number, { maxSecondsPerDay }: { readonly maxSecondsPerDay: number | null }): Promise<void> {
-    if (maxSecondsPerDay === null) return
-    const { committedSec, reservedSec } = await this.spent()
-    requireAllowance(committedSec + reservedSec, sec, maxSecondsPerDay)
-  }
-
   /** Reserves seconds, or nothing. Null: no limit. @throws {PrecheckError} `ERR_SPENDING_LIMIT` if the day's limit is too small */
   async reserve(
     id: string,
@@ -113,7 +106,7 @@ function dayOf(ms: number): string {
 }
 
 /** Checks that seconds fit into a day's limit. @param spentSec of that day @throws as {@link overLimit} */
-function requireAllowance(spentSec: number, sec: number, maxSecondsPerDay: number): void {
+export function requireAllowance(spentSec: number, sec: number, maxSecondsPerDay: number): void {
   if (spentSec + sec > maxSecondsPerDay) throw overLimit(spentSec, sec, maxSecondsPerDay)
 }
 

@@ -4,14 +4,6 @@ import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext
 import { fileIdOf, VoiceSteps } from './voice-steps.js'
 import { stillRunning } from './wait-for-voice.js'
 
-const none = async () => {}
-
-/** The embedded service costs nothing, so that its voices count towards no limit of what is paid. */
-const FREE: Pick<VoiceServiceContext, 'spending' | 'maxSecondsPerDay'> = {
-  maxSecondsPerDay: null,
-  spending: { requireRoom: none, reserve: none, commit: none, release: none, refund: none },
-}
-
 /**
  * Has a voice regenerated, or reuses what exists: the cache, or a process that an earlier run started. Each step enters
  * the ledger before it is awaited. After a crash at any moment, the same file id is attached to and nothing is paid for
@@ -27,7 +19,7 @@ export async function regenerateVoice<Judged>(
   progress: VoiceProgress = {},
 ): Promise<RegeneratedVoice<Judged>> {
   const held = await hold(request, context, progress)
-  const steps = new VoiceSteps(request, context.isEmbedded ? { ...context, ...FREE } : context, progress, held)
+  const steps = new VoiceSteps(request, context, progress, held)
   let freeSlot: (() => void) | undefined
   try {
     // Not only when the voice has been paid for.

@@ -1,11 +1,8 @@
 import type { VoxmuxClient } from '../../client/index.js'
-import type { SpendingLog } from '../../ledger/index.js'
 import { steadyStatus } from './steady-status.js'
 import type { VoiceServiceContext } from './voice-service.js'
 
-interface SettleContext extends Pick<VoiceServiceContext, 'voices' | 'logger'> {
-  readonly spending: SpendingLog
-}
+type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
 
 /**
  * Settles the reservations of processes that stopped before they learned whether a start had been accepted. A file that

@@ -17,7 +17,7 @@ export interface VoiceServiceContext {
   readonly isEmbedded?: boolean
   readonly voices: VoiceLedger
   readonly cache: VoiceCache
-  readonly spending: Pick<SpendingLog, 'requireRoom' | 'reserve' | 'commit' | 'release' | 'refund'>
+  readonly spending: SpendingLog
   readonly maxSecondsPerDay: number | null
   readonly slots: Pick<StageSlots, 'transfers' | 'remote'>
   readonly logger: Logger

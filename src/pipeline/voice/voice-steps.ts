@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import type { TransferProgress } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
-import { type HeldVoice, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
 import { deletedOutput, statusOfGivenUp } from './given-up-file.js'
 import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
@@ -103,9 +103,7 @@ export class VoiceSteps<Judged> {
   }
 
   async send(): Promise<void> {
-    const { spending, maxSecondsPerDay } = this.#context
-    // A voice that must not be paid for today need not be uploaded today.
-    await spending.requireRoom(this.#request.sec, { maxSecondsPerDay })
+    await this.#requireAllowance()
     const client = await this.#context.client()
     await this.#held.advance({ status: 'registering' })
     const { source } = this.#request
@@ -136,6 +134,14 @@ export class VoiceSteps<Judged> {
     if (this.#held.voice.status !== 'registering') await this.#held.advance({ status: 'registering' })
     await this.#held.advance({ status: 'registered', fileId })
     this.#mark('registered')
+  }
+
+  /** Checked before the upload: a voice that must not be paid for today need not be uploaded today. */
+  async #requireAllowance(): Promise<void> {
+    const { spending, maxSecondsPerDay } = this.#context
+    if (maxSecondsPerDay === null) return
+    const { committedSec, reservedSec } = await spending.spent()
+    requireAllowance(committedSec + reservedSec, this.#request.sec, maxSecondsPerDay)
   }
 
   async start(): Promise<void> {

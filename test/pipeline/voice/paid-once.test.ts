@@ -171,16 +171,6 @@ describe('a file that was given up', () => {
   })
 })
 
-describe('the embedded service', () => {
-  it('costs nothing, so it uses up nothing of the limit of a day, and no limit refuses it', async () => {
-    const { request, sent } = await voice()
-    const { context } = bench.pipeline
-    const free = { ...context, isEmbedded: true, maxSecondsPerDay: 2 }
-    expect(await regenerateVoice(request, free)).toMatchObject({ judged: sent })
-    expect(await context.spending.spent()).toMatchObject({ committedSec: 0, reservedSec: 0 })
-  })
-})
-
 describe('a file without credits', () => {
   it('uses up nothing of the limit of a day, because it was not charged', async () => {
     const { request, sent } = await voice()

@@ -169,8 +169,8 @@ function requireWhole({ input, settings }: PlanRequest): void {
 }
 
 /** The length of the file is not known here, so its seconds could neither be counted nor kept within a limit. */
-function requireNoLimit({ input }: PlanRequest, { maxSecondsPerDay, isEmbedded }: PipelineContext): void {
-  if (maxSecondsPerDay === null || isEmbedded) return
+function requireNoLimit({ input }: PlanRequest, { maxSecondsPerDay }: PipelineContext): void {
+  if (maxSecondsPerDay === null) return
   throw new UsageError(
     'ERR_REMOTE_LIMIT',
     'maxSecondsPerDay limits what is paid, but with --remote voxmux does not know how long the file is.',
