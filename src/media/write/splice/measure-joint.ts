@@ -2,7 +2,7 @@ import { channelWeight } from '../../pcm/channel-weight.js'
 import { energyOf } from '../../pcm/correlate.js'
 
 /** Sound as interleaved samples; full scale is 1. */
-export type InterleavedSamples = Float32Array | Float64Array
+export type Interleaved = Float32Array | Float64Array
 
 /** Power of an error that nobody hears: -80 dB of full scale. */
 const INAUDIBLE = 1e-8
@@ -13,7 +13,7 @@ const MOST_TIMES_NOISE = 4
 const MOST_TIMES_LEVEL = 2
 
 /** Mean power of the difference of two sounds. */
-export function errorPower(one: InterleavedSamples, other: InterleavedSamples): number {
+export function errorPower(one: Interleaved, other: Interleaved): number {
   let sum = 0
   for (let place = 0; place < one.length; place++) sum += ((one[place] as number) - (other[place] as number)) ** 2
   return sum / Math.max(1, one.length)
@@ -27,28 +27,28 @@ export function errorPower(one: InterleavedSamples, other: InterleavedSamples): 
  * @param wanted the sound that was encoded
  */
 export function jointHolds(
-  joined: readonly InterleavedSamples[],
-  coded: readonly InterleavedSamples[],
-  wanted: readonly InterleavedSamples[],
+  joined: readonly Interleaved[],
+  coded: readonly Interleaved[],
+  wanted: readonly Interleaved[],
 ): boolean {
   if (!hasSameLevel(coded, wanted)) return false
-  const noise = wanted.map((sound, place) => errorPower(coded[place] as InterleavedSamples, sound))
+  const noise = wanted.map((sound, place) => errorPower(coded[place] as Interleaved, sound))
   const mean = noise.reduce((sum, power) => sum + power, 0) / Math.max(1, noise.length)
   return wanted.every((sound, place) => {
     const allowed = Math.max(noise[place] as number, Math.min(mean, 4 * (noise[place] as number)))
     // NaN fails.
-    return errorPower(joined[place] as InterleavedSamples, sound) <= MOST_TIMES_NOISE * allowed + INAUDIBLE
+    return errorPower(joined[place] as Interleaved, sound) <= MOST_TIMES_NOISE * allowed + INAUDIBLE
   })
 }
 
 /** False if a decoder that was set up for the old packets plays the new ones at another level. */
-function hasSameLevel(one: readonly InterleavedSamples[], other: readonly InterleavedSamples[]): boolean {
-  const levelOf = (sounds: readonly InterleavedSamples[]) => sounds.reduce((sum, sound) => sum + powerOf(sound), 0)
+function hasSameLevel(one: readonly Interleaved[], other: readonly Interleaved[]): boolean {
+  const levelOf = (sounds: readonly Interleaved[]) => sounds.reduce((sum, sound) => sum + powerOf(sound), 0)
   const [made, meant] = [levelOf(one), levelOf(other)]
   return made <= MOST_TIMES_LEVEL * meant + INAUDIBLE && meant <= MOST_TIMES_LEVEL * made + INAUDIBLE
 }
 
-function powerOf(sound: InterleavedSamples): number {
+function powerOf(sound: Interleaved): number {
   return energyOf(sound) / Math.max(1, sound.length)
 }
 
@@ -59,7 +59,7 @@ function powerOf(sound: InterleavedSamples): number {
  * @param needle mono
  * @param hay mono, with `reach` samples before and after the expected place
  */
-export function lagOf(needle: InterleavedSamples, hay: InterleavedSamples, reach: number): number | null {
+export function lagOf(needle: Interleaved, hay: Interleaved, reach: number): number | null {
   // Silence fits everywhere.
   if (powerOf(needle) < INAUDIBLE) return 0
   let best = 0
@@ -97,8 +97,8 @@ const LEAST_ERROR = 1e-7
 /** Makes a probe of a joint that holds. Sounds by packet, interleaved. */
 export function probeOf(
   atSample: number,
-  joined: readonly InterleavedSamples[],
-  wanted: readonly InterleavedSamples[],
+  joined: readonly Interleaved[],
+  wanted: readonly Interleaved[],
   channels: number,
 ): SoundProbe {
   const values = Float32Array.from(weightedMono(wanted, channels))
@@ -107,7 +107,7 @@ export function probeOf(
 }
 
 /** Sums the channels of sounds that follow each other, by their weights. */
-export function weightedMono(sounds: readonly InterleavedSamples[], channels: number): Float64Array {
+export function weightedMono(sounds: readonly Interleaved[], channels: number): Float64Array {
   const mono = new Float64Array(sounds.reduce((sum, { length }) => sum + length, 0) / channels)
   let at = 0
   for (const sound of sounds) {

@@ -1,5 +1,6 @@
 import { open, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { readAt } from '../../../core/read-at.js'
 import { runFfmpeg, streamFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../../ffmpeg/input-safety.js'
@@ -11,7 +12,7 @@ import { makeElement, makeUint, makeVint } from '../matroska/read/make-ebml.js'
 import { readMatroska } from '../matroska/read/matroska-file.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import type { SamplesOf } from './coding.js'
-import type { InterleavedSamples } from './measure-joint.js'
+import type { Interleaved } from './measure-joint.js'
 
 /** The beginning of a Matroska file, up to its first packet, with one track. */
 export interface TrackHead {
@@ -76,7 +77,7 @@ export async function decodeRuns(
   runs: readonly (readonly Buffer[])[],
   { head, samplesOf, channels }: PacketCoding,
   signal: AbortSignal | undefined,
-): Promise<readonly InterleavedSamples[] | null> {
+): Promise<readonly Interleaved[] | null> {
   const packets = runs.flat()
   // ffmpeg fails on a file without any.
   if (packets.length === 0) return runs.map(() => new Float32Array())
@@ -96,9 +97,7 @@ export async function decodeRuns(
     },
     { signal },
   )
-  const chunks: Buffer[] = []
-  for await (const chunk of stdout) chunks.push(chunk as Buffer)
-  const values = valuesOf(Buffer.concat(chunks), 'f32') as Float32Array
+  const values = valuesOf(await buffer(stdout), 'f32') as Float32Array
   const counts = samplesOf(packets)
   const surplus = values.length - channels * counts.reduce((sum, count) => sum + count, 0)
   // The first packet of Vorbis has no sound of its own. Newer versions of ffmpeg decode it all the same.

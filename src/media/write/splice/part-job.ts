@@ -4,7 +4,7 @@ import { readSamples } from '../../pcm/pcm-samples.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import { donorCommand } from '../encode-donor.js'
 import type { Coding, NewCoding, SamplesOf } from './coding.js'
-import type { InterleavedSamples } from './measure-joint.js'
+import type { Interleaved } from './measure-joint.js'
 import { readPacket } from './old-packets.js'
 import type { TrackHead } from './packet-sound.js'
 import { PART_FORMAT } from './side-packets.js'
@@ -63,7 +63,7 @@ export async function wantedSound(
   { job, part }: PartJob,
   fromSample: number,
   sampleCount: number,
-): Promise<InterleavedSamples> {
+): Promise<Interleaved> {
   const { format } = job.voice
   const buffers: Buffer[] = []
   for await (const buffer of windowSound(part.window, format, fromSample, sampleCount).buffers()) buffers.push(buffer)

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { type Coding, type Joint, type NewCoding, packetAt, shiftedCoding } from './coding.js'
-import { type InterleavedSamples, jointHolds, lagOf, probeOf, type SoundProbe, weightedMono } from './measure-joint.js'
+import { type Interleaved, jointHolds, lagOf, probeOf, type SoundProbe, weightedMono } from './measure-joint.js'
 import { readPacket } from './old-packets.js'
 import { decodeRuns } from './packet-sound.js'
 import { type PartJob, wantedSound } from './part-job.js'
@@ -51,7 +51,7 @@ async function measuredOld(part: PartJob): Promise<Coding> {
   const found = await Promise.all(
     ranges.map(async ([from, to], place) => {
       const needle = weightedMono(
-        [heard(part, { run: runs[place] as Run, sound: sounds[place] as InterleavedSamples }, from, to)],
+        [heard(part, { run: runs[place] as Run, sound: sounds[place] as Interleaved }, from, to)],
         channels,
       )
       const length = to - from + 2 * reachSamples
@@ -82,16 +82,16 @@ async function runOf(part: PartJob, coding: Coding, fromSample: number, end: num
 
 interface DecodedRun {
   readonly run: Run
-  readonly sound: InterleavedSamples
+  readonly sound: Interleaved
 }
 
 /** Samples of a decoded run. */
-function heard({ job }: PartJob, { run, sound }: DecodedRun, fromSample: number, toSample: number): InterleavedSamples {
+function heard({ job }: PartJob, { run, sound }: DecodedRun, fromSample: number, toSample: number): Interleaved {
   const { channels } = job.voice.format
   return sound.subarray((fromSample - run.startSample) * channels, (toSample - run.startSample) * channels)
 }
 
-async function decoded({ job, head, kind }: PartJob, runs: readonly Run[]): Promise<readonly InterleavedSamples[]> {
+async function decoded({ job, head, kind }: PartJob, runs: readonly Run[]): Promise<readonly Interleaved[]> {
   const packets = runs.map((run) => run.packets)
   const sounds = await decodeRuns(
     packets,
@@ -138,10 +138,7 @@ async function findJoints(part: PartJob, old: Coding, coding: NewCoding) {
     for (const trial of wanted) {
       if (!trial) continue
       const place = 2 * all.indexOf(trial)
-      const probe = await measured(part, trial, [sounds[place], sounds[place + 1]] as [
-        InterleavedSamples,
-        InterleavedSamples,
-      ])
+      const probe = await measured(part, trial, [sounds[place], sounds[place + 1]] as [Interleaved, Interleaved])
       if (!probe) continue
       probes.push(probe)
       return trial.joint
@@ -183,18 +180,13 @@ async function trialOf(part: PartJob, joint: Joint, { old, made, before, behind 
 }
 
 /** Compares a trial with the wanted sound; undefined if its joint does not hold. @param sounds joined and coded */
-async function measured(
-  part: PartJob,
-  trial: Trial,
-  [joined, coded]: readonly [InterleavedSamples, InterleavedSamples],
-) {
+async function measured(part: PartJob, trial: Trial, [joined, coded]: readonly [Interleaved, Interleaved]) {
   const { fromSample, steps } = trial
   if (steps < 1) return undefined
   const step = part.kind.stepSamples
   const starts = Array.from({ length: steps }, (_, place) => fromSample + place * step)
-  const stepsOf = (run: Run, sound: InterleavedSamples) =>
-    starts.map((from) => heard(part, { run, sound }, from, from + step))
-  const wanted: InterleavedSamples[] = []
+  const stepsOf = (run: Run, sound: Interleaved) => starts.map((from) => heard(part, { run, sound }, from, from + step))
+  const wanted: Interleaved[] = []
   for (const from of starts) wanted.push(await wantedSound(part, from, step))
   const made = stepsOf(trial.joined, joined)
   if (!jointHolds(made, stepsOf(trial.coded, coded), wanted)) return undefined
