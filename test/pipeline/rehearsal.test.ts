@@ -15,6 +15,7 @@ it('sends nothing of a film that its verification would refuse in the wanted con
   const request = requestFor(input, { output: bench.folder.file('late.avi') })
   const { error } = await runJob(request, bench.pipeline.context)
   expect(error).toMatchObject({ code: 'ERR_CONTAINER_UNFIT', exitCode: 2 })
+  expect(error?.remedies.join(' ')).toContain('If none of them fits, name the output .wav to write only the audio.')
   expect(bench.server.calls.registerFile).toBe(0)
   expect(await readdir(bench.folder.path)).not.toContain('late.avi')
   const { signal } = new AbortController()

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { toVoxmuxError, UsageError } from '../../core/errors.js'
 import { isDoubtful } from '../ffmpeg/blaming-file.js'
 import { temporaryFolder } from '../ffmpeg/temporary-folder.js'
+import { pictureOf } from '../media-info.js'
 import { decodePcm } from '../pcm/decode-pcm.js'
 import type { PcmStream } from '../pcm/pcm.js'
 import { newStreams } from '../write/remux/mux-command.js'
@@ -107,7 +108,8 @@ function unfit({ media, container }: MuxPlan, { differences, cause }: MuxFaults)
   return new UsageError('ERR_CONTAINER_UNFIT', message, {
     ...{ input: media.path, cause },
     remedies: [
-      `Nothing was sent. Name the output ${others.join(' or ')}, or leave out what changes the container or adds tracks.`,
+      `Nothing was sent. Name the output ${others.join(' or ')}, or leave out what changes the container or adds tracks.` +
+        (pictureOf(media) ? ' If none of them fits, name the output .wav to write only the audio.' : ''),
     ],
   })
 }
