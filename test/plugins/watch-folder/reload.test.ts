@@ -46,6 +46,9 @@ describe('voxmux watch, while its configuration changes', () => {
     const config = configure(['one', 'two'])
     const daemon = bench.watchConfigured(config)
     await daemon.until(/"event":"watching"/)
+    // A folder without jobs stands in no list of jobs.
+    writeFileSync(bench.file('two/bad.wav'), 'no sound')
+    await daemon.until(/"status":"rejected"/)
     renameSync(bench.file('two'), bench.workshop.path('away'))
     await daemon.until(/two is not there\. Its files wait/)
     expect(await notes()).toContain('two is paused: offline: ')
