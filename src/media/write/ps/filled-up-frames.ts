@@ -1,7 +1,7 @@
 import { type BytePiece, newBytes } from '../byte-plan.js'
 import { KBIT_LAYER_2 } from '../frames/mpeg-frames.js'
-import type { SoundFrames } from '../ts/frame-splitter.js'
-import type { MadeFrames } from '../ts/unit-shares.js'
+import type { SoundFrames } from '../pes/frame-splitter.js'
+import type { MadeFrames } from '../pes/timed-frames.js'
 import type { WantedTrack } from '../writer.js'
 
 const HEAD_BYTES = 4

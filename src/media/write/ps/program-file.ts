@@ -2,9 +2,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { malformedReason } from '../../probe/malformed-file.js'
+import type { FrameKind } from '../pes/frame-kinds.js'
 import { type ProgramPart, payloadAt, programParts, programPath } from '../structure/program-packets.js'
 import type { Structure } from '../structure/structure.js'
-import type { FrameKind } from '../ts/frame-kinds.js'
 import { type ProgramSound, ProgramSoundReader } from './program-sound.js'
 
 /** A parsed program stream. */

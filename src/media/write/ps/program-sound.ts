@@ -1,18 +1,17 @@
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { Column } from '../column.js'
+import type { FrameKind } from '../pes/frame-kinds.js'
+import { FrameSplitter } from '../pes/frame-splitter.js'
+import type { SoundUnits, TimedFrames } from '../pes/timed-frames.js'
+import { ticksAt, UnitClock } from '../pes/unit-clock.js'
 import { isMpeg2Header, type ProgramPart, timesAt } from '../structure/program-packets.js'
-import type { FrameKind } from '../ts/frame-kinds.js'
-import { FrameSplitter } from '../ts/frame-splitter.js'
-import type { SoundUnits, TimedFrames } from '../ts/sound-packets.js'
-import { ticksAt } from '../ts/transport-packet.js'
-import { UnitClock } from '../ts/unit-clock.js'
 
 /** A sound in a program stream. Its units are the packets. */
 export interface ProgramSound extends TimedFrames {
   readonly units: ProgramUnits
 }
 
-export interface ProgramUnits extends Pick<SoundUnits, 'count' | 'startOf' | 'ticks'> {
+export interface ProgramUnits extends SoundUnits {
   /** Place in the file of the first byte of the sound in a unit. */
   readonly placeOf: (unit: number) => number
 }

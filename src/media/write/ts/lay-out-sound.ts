@@ -1,4 +1,5 @@
 import { type BytePiece, inputPiece, newBytes } from '../byte-plan.js'
+import type { MadeFrames } from '../pes/timed-frames.js'
 import type { Replacement } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { MOST_PAYLOAD_BYTES, roomBeside, transportHead } from './packet-bytes.js'
@@ -6,7 +7,7 @@ import type { TransportSound } from './sound-packets.js'
 import { ownRoom, roomOf } from './spare-packets.js'
 import { UNCOUNTED_BYTES } from './transport-packet.js'
 import { UnitQueue } from './unit-queue.js'
-import { type MadeFrames, type UnitShare, unitShares } from './unit-shares.js'
+import { type UnitShare, unitShares } from './unit-shares.js'
 
 /** A track with new frames. */
 export interface NewTransportSound {

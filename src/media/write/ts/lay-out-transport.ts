@@ -1,11 +1,12 @@
 import { JobFailedError } from '../../../core/errors.js'
 import type { BytePlan } from '../byte-plan.js'
+import { haveSameSizes } from '../pes/timed-frames.js'
 import { withReplacements } from '../replacements.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import { type NewTransportSound, soundEdits } from './lay-out-sound.js'
 import { fitsPadding } from './spare-packets.js'
 import type { TransportFile } from './transport-file.js'
-import { haveSameSizes, unitShares } from './unit-shares.js'
+import { unitShares } from './unit-shares.js'
 
 /**
  * Lays out a transport stream in which new frames take the places of old ones. Every other byte stays.

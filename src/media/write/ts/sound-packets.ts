@@ -1,11 +1,12 @@
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { Column } from '../column.js'
+import type { FrameKind } from '../pes/frame-kinds.js'
+import { FrameSplitter } from '../pes/frame-splitter.js'
+import type { SoundUnits, TimedFrames } from '../pes/timed-frames.js'
+import { UnitClock } from '../pes/unit-clock.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
-import type { FrameKind } from './frame-kinds.js'
-import { FrameSplitter, type SoundFrames } from './frame-splitter.js'
 import { SpareCollector, type SparePackets } from './spare-collector.js'
 import { readSoundPacket, readUnitHead, UNCOUNTED_BYTES } from './transport-packet.js'
-import { UnitClock } from './unit-clock.js'
 
 /** The packets of a sound from its first unit on, in columns: a day of film has millions. */
 export interface SoundPackets {
@@ -19,17 +20,12 @@ export interface SoundPackets {
   readonly hasPriority: (packet: number) => boolean
 }
 
-/** The units (PES packets) of a sound. Bytes of the sound count from its first unit on. */
-export interface SoundUnits {
-  readonly count: number
+/** The units of a sound in a transport stream. */
+interface TransportUnits extends SoundUnits {
   /** First packet of a unit; for `count`, the one behind the last. */
   readonly packetOf: (unit: number) => number
-  /** First byte of the sound in a unit; for `count`, the one behind the last. */
-  readonly startOf: (unit: number) => number
   readonly headBytes: (unit: number) => number
   readonly statesLength: (unit: number) => boolean
-  /** In ticks of 90 kHz, which continue when the clock wraps; NaN if none is stated. */
-  readonly ticks: (unit: number) => number
 }
 
 /** The coding of a sound. */
@@ -38,16 +34,10 @@ export interface SoundKind {
   readonly channels: number
 }
 
-/** Frames in units that state times. */
-export interface TimedFrames {
-  readonly units: Pick<SoundUnits, 'count' | 'startOf' | 'ticks'>
-  readonly frames: SoundFrames
-}
-
 /** A sound in a transport stream. */
 export interface TransportSound extends TimedFrames {
   readonly packets: SoundPackets
-  readonly units: SoundUnits
+  readonly units: TransportUnits
   readonly spares: SparePackets
   /** True if some packets cannot carry another number of bytes. */
   readonly isRigid: boolean

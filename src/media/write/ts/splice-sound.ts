@@ -2,13 +2,13 @@ import { lateSecOf } from '../../media-info.js'
 import { ADTS_HEAD_BYTES } from '../../probe/adts-length.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { adtsHead } from '../frames/splice-frames.js'
+import { FRAME_KINDS, isWithoutSum } from '../pes/frame-kinds.js'
+import type { MadeFrames } from '../pes/timed-frames.js'
 import type { ByteRange, SpliceableTrack } from '../splice/old-packets.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { Wanted, WantedTrack } from '../writer.js'
-import { FRAME_KINDS, isWithoutSum } from './frame-kinds.js'
 import type { TransportSound } from './sound-packets.js'
 import type { TransportFile } from './transport-file.js'
-import type { MadeFrames } from './unit-shares.js'
 
 /** Codecs whose new frames do not need more room than the encoder gives them. */
 const JOINED: ReadonlySet<string> = new Set(['aac', 'ac3', 'eac3'])

@@ -1,4 +1,5 @@
 import { MalformedFile } from '../../probe/malformed-file.js'
+import { ticksAt } from '../pes/unit-clock.js'
 import { PLAIN_BYTES } from '../structure/transport-pids.js'
 
 /** A packet of a sound (ISO/IEC 13818-1, 2.4.3). Places count from its sync byte. */
@@ -88,10 +89,4 @@ export function readUnitHead(payload: Buffer): UnitHead {
 
 function unknownUnit(): MalformedFile {
   return new MalformedFile('the track has units in a form that voxmux does not know')
-}
-
-/** Reads a time of a unit (2.4.3.6), in ticks of 90 kHz. */
-export function ticksAt(payload: Buffer, at: number): number {
-  const [high, middle, low] = [payload[at] as number, payload.readUInt16BE(at + 1), payload.readUInt16BE(at + 3)]
-  return ((high >> 1) & 7) * 2 ** 30 + (middle >> 1) * 2 ** 15 + (low >> 1)
 }

@@ -1,14 +1,14 @@
 import { FRAME_DONORS } from '../frames/elementary.js'
+import { FRAME_KINDS } from '../pes/frame-kinds.js'
+import { readDonorFrames } from '../pes/read-donor-frames.js'
+import type { MadeFrames } from '../pes/timed-frames.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
-import { FRAME_KINDS } from './frame-kinds.js'
 import { layOutTransport } from './lay-out-transport.js'
-import { readDonorFrames } from './read-donor-frames.js'
 import type { SoundKind, TransportSound } from './sound-packets.js'
 import { spliceableSound } from './splice-sound.js'
 import { readTransport, type TransportFile } from './transport-file.js'
 import { unfitSound } from './unfit-sound.js'
-import type { MadeFrames } from './unit-shares.js'
 
 /** Writes new sound into a transport stream: packets of other PIDs stay, and so do their places and clocks. */
 export const transportSound: Writer<TransportFile, MadeFrames> = {

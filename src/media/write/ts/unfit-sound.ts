@@ -1,13 +1,13 @@
 import type { MediaInfo } from '../../media-info.js'
+import { clockFault } from '../pes/clock-fault.js'
+import { constantBytes, FRAME_KINDS } from '../pes/frame-kinds.js'
+import { firstFrameOf } from '../pes/timed-frames.js'
 import { CORRECTED_BYTES, PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
-import { clockFault } from './clock-fault.js'
-import { constantBytes, FRAME_KINDS } from './frame-kinds.js'
 import type { TransportSound } from './sound-packets.js'
 import { fitsPadding } from './spare-packets.js'
 import { untrueFact } from './stated-facts.js'
 import type { TransportFile } from './transport-file.js'
-import { firstFrameOf } from './unit-shares.js'
 
 /** The length of a unit has 16 bits. */
 const MOST_UNIT_BYTES = 65_000

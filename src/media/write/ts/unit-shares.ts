@@ -1,12 +1,6 @@
 import { firstAtLeast } from '../first-at-least.js'
-import type { TimedFrames, TransportSound } from './sound-packets.js'
-
-/** Frames of a side file that hold nothing else. */
-export interface MadeFrames {
-  readonly count: number
-  /** First byte of a frame in the side file; for `count`, the one behind the last. */
-  readonly startOf: (frame: number) => number
-}
+import { firstFrameOf, haveSameSizes, type MadeFrames } from '../pes/timed-frames.js'
+import type { TransportSound } from './sound-packets.js'
 
 /** The content of a unit of the track in the output. */
 export interface UnitShare {
@@ -15,11 +9,6 @@ export interface UnitShare {
   /** Bytes of the side file. */
   readonly from: number
   readonly to: number
-}
-
-/** The first frame that begins in a unit or behind it; for the number of units, the number of frames. */
-export function firstFrameOf({ units, frames }: TimedFrames, unit: number): number {
-  return firstAtLeast(frames.count, frames.startOf, units.startOf(unit))
 }
 
 /**
@@ -54,13 +43,4 @@ function shareStart(sound: TransportSound, made: MadeFrames, unit: number): numb
   const next = firstAtLeast(count + 1, frameOf, frame + 1) - 1
   const start = made.startOf(Math.min(made.count, frame - 1))
   return start + Math.floor(((end - start) * (unit - first + 1)) / (next - first + 1))
-}
-
-/** True if new frames have the sizes of the old ones, as far as they reach. */
-export function haveSameSizes({ frames }: Pick<TimedFrames, 'frames'>, made: MadeFrames): boolean {
-  const [first, start] = [frames.startOf(0), made.startOf(0)]
-  for (let frame = 0; frame <= Math.min(frames.count, made.count); frame++) {
-    if (frames.startOf(frame) - first !== made.startOf(frame) - start) return false
-  }
-  return true
 }

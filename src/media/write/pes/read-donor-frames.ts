@@ -5,7 +5,7 @@ import { MalformedFile } from '../../probe/malformed-file.js'
 import type { WantedTrack } from '../writer.js'
 import { FRAME_KINDS } from './frame-kinds.js'
 import { FrameSplitter } from './frame-splitter.js'
-import type { MadeFrames } from './unit-shares.js'
+import type { MadeFrames } from './timed-frames.js'
 
 const BYTES_AT_ONCE = 1024 ** 2
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { constantBytes, FRAME_KINDS, type FrameKind } from '../../../../src/media/write/ts/frame-kinds.js'
-import { FrameSplitter } from '../../../../src/media/write/ts/frame-splitter.js'
+import { constantBytes, FRAME_KINDS, type FrameKind } from '../../../../src/media/write/pes/frame-kinds.js'
+import { FrameSplitter } from '../../../../src/media/write/pes/frame-splitter.js'
 import { ffmpeg } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 

@@ -15,3 +15,9 @@ export class UnitClock {
     return this.#last
   }
 }
+
+/** Reads a time of a unit (ISO/IEC 13818-1, 2.4.3.6), in ticks of 90 kHz. */
+export function ticksAt(payload: Buffer, at: number): number {
+  const [high, middle, low] = [payload[at] as number, payload.readUInt16BE(at + 1), payload.readUInt16BE(at + 3)]
+  return ((high >> 1) & 7) * 2 ** 30 + (middle >> 1) * 2 ** 15 + (low >> 1)
+}

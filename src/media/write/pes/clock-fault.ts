@@ -1,7 +1,7 @@
 import type { MediaInfo } from '../../media-info.js'
 import type { WantedTrack } from '../writer.js'
-import type { TimedFrames } from './sound-packets.js'
-import { firstFrameOf } from './unit-shares.js'
+import type { TimedFrames } from './timed-frames.js'
+import { firstFrameOf } from './timed-frames.js'
 
 const TICKS_A_SEC = 90_000
 /** After so many seconds, a clock of 33 bits begins again. */
