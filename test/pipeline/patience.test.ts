@@ -1,6 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { resolveConfig } from '../../src/config/index.js'
 import { JobFailedError } from '../../src/core/errors.js'
+import { openPipeline } from '../../src/pipeline/job/open-pipeline.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
 import { runJobs } from '../../src/pipeline/job/run-jobs.js'
 import { StageQueue } from '../../src/pipeline/stage-slots.js'
@@ -93,6 +95,22 @@ describe('a job that waits for a while', () => {
     const input = await bench.take('speech.wav')
     const outcome = await runJob(requestFor(input), bench.pipeline.context, { waitUntilMs: Date.now() + 3_600_000 })
     expect(outcome.event.status).toBe('done')
+  })
+
+  it('waits on while the embedded service stays at one status, because that sleeps when the computer does', async () => {
+    const { folder, server } = bench
+    const input = await bench.take('speech.wav')
+    server.behaviour.states = [...Array.from({ length: 20 }, () => IN_PROGRESS[0]), ...SUCCEEDED]
+    const config = await resolveConfig({ cwd: folder.path, env: { VOXMUX_STATE_DIR: folder.file('embedded') } })
+    const startEmbedded = async () => ({
+      ...{ access: server.clientOptions, onFileEnd: () => {}, onDiskFault: () => {} },
+      close: async () => {},
+    })
+    const client = { polling: { minMs: 2, maxMs: 2, unchangedMs: 1 } }
+    const pipeline = await openPipeline(config, { startEmbedded, client })
+    onTestFinished(() => pipeline.close())
+    const { event } = await runJob(requestFor(input), pipeline.context)
+    expect(event).toMatchObject({ status: 'done', error: null })
   })
 })
 

@@ -140,11 +140,13 @@ function lazyService(
     news,
   }: Pick<Config, 'blockTypeHeader' | 'webhook'> & { readonly news: FileNews | undefined },
 ) {
-  const clientOf = (access: ServiceAccess) => new VoxmuxClient({ ...access, ...clientOptions, blockTypeHeader, logger })
+  const clientOf = (access: ServiceAccess, polling = clientOptions?.polling) =>
+    new VoxmuxClient({ ...access, ...clientOptions, polling, blockTypeHeader, logger })
 
   const openEmbedded = async (): Promise<OpenedService> => {
     const embedded = await startEmbedded(dataDir)
-    const client = clientOf(embedded.access)
+    // It forgets no file, and a file of it stays at one status while this computer sleeps.
+    const client = clientOf(embedded.access, { ...clientOptions?.polling, unchangedMs: Number.MAX_SAFE_INTEGER })
     // Within one process, this call replaces a webhook. The webhooks of the local account stay as the user set them.
     embedded.onFileEnd((fileId) => client.askNow(fileId))
     // The status of a file would stay "in progress" until there is space again.
