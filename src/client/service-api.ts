@@ -93,8 +93,8 @@ export class ServiceApi {
   }
 
   /**
-   * Starts the processing. Retries only requests that were certainly not accepted (no connection, 429 as a status or as
-   * the `error` in a 200). After any other fault, check the status first, as `startOnce` does.
+   * Starts the processing. Retries only requests that were certainly not accepted (no connection, 425, 429 as a status
+   * or as the `error` in a 200). After any other fault, check the status first, as `startOnce` does.
    */
   startProcess(fileId: string, startOptions: StartOptions = {}, options?: CallOptions): Promise<StartProcessAnswer> {
     const parsed = clientProcessOptionsSchema.safeParse({ ...startOptions, model: startOptions.model ?? SERVICE_MODEL })

@@ -29,7 +29,7 @@ import { untilAborted } from './until-aborted.js'
  * Every method takes an AbortSignal, retries temporary failures (with jitter, obeying Retry-After) and validates each
  * response against the contract. It throws a `VoxmuxError` with a stable `code`:
  * - AccessError `ERR_AUTH_FAILED` (401) and `ERR_ACCESS_DENIED` (403)
- * - TransientError `ERR_SERVICE_UNREACHABLE`, `ERR_SERVICE_BUSY` (429, 5xx) and `ERR_BAD_ANSWER` after all retries
+ * - TransientError `ERR_SERVICE_UNREACHABLE`, `ERR_SERVICE_BUSY` (425, 429, 5xx) and `ERR_BAD_ANSWER` after all retries
  * - JobFailedError `ERR_NOT_FOUND` (404) and `ERR_REQUEST_REFUSED` (400)
  * - UsageError for invalid options and for plain http to another machine
  *
@@ -125,6 +125,7 @@ export class VoxmuxClient {
    * Waits until a file has succeeded.
    *
    * @throws {JobFailedError} `ERR_FILE_FAILED` with the interface's error code, `ERR_NOT_FOUND` (-11)
+   * @throws {TransientError} `ERR_STATUS_UNCHANGED` after `polling.unchangedMs` at one status
    */
   async waitFor(fileId: string, options?: WatchOptions): Promise<FileStatus> {
     const status = await this.#run(options, (bound) => this.#session.watcher.watch(fileId, bound))
