@@ -163,7 +163,7 @@ export const ERROR_CODES = {
   ERR_OUTPUT_NAME: ['UsageError', 'A name template leaves no name for the output, or no file can have its name.', 'Correct the template or the name.'],
   ERR_OUTPUT_NOT_READY: ['TransientError', 'The service reports the file as done, but has no output yet.', 'Try again later.'],
   ERR_OUTPUT_SHARED: ['UsageError', 'Two inputs have the same output.', 'Give each input an output of its own.'],
-  ERR_OUTPUT_TOO_LARGE: ['UsageError', 'The disk of the output takes no file as large as it.', 'Name a place on another disk: FAT takes at most 4 GB per file.'],
+  ERR_OUTPUT_TOO_LARGE: ['UsageError', 'The disk of the output takes no file as large as it.', 'Choose another disk for it: FAT takes at most 4 GB per file.'],
   ERR_OUTPUT_TYPE_NAME: ['UsageError', 'The name of the output contradicts its type.', 'Change the name or --output-type.'],
   ERR_OUTPUT_TYPE_VIDEO: ['UsageError', '--output-type was given for a video.', 'Leave it out.'],
   ERR_OUTPUT_UNWRITABLE: ['UsageError', 'voxmux cannot write into the folder of the output.', 'Check the folder and its permissions.'],
