@@ -24,7 +24,7 @@ const TAKEN_BY = `
 /** Gives the outputs of a job back, when its lease ends. */
 export const FREE_OUTPUT = 'DELETE FROM taken_outputs WHERE job_id = ?'
 
-/** See `JobStore.takeOutputPath`. The statement may run twice: the second finds the job's own path. */
+/** See `JobStore.takeOutput`. The statement may run twice: the second finds the job's own path. */
 export async function takeOutputPath(
   database: Database,
   holder: Holder,

@@ -12,16 +12,16 @@ import { foldsCase } from './part-file.js'
  * @throws {TransientError} `ERR_OUTPUT_BUSY` if it makes it of the same input with other settings
  */
 export async function takeOutput({ job: { input }, takeOutput: take }: HeldJob, output: string): Promise<void> {
-  const place = await realFolderPath(output)
-  const other = (await take(place)) ?? (await takeSpellings(place, take))
+  const path = await realFolderPath(output)
+  const other = (await take(path)) ?? (await takeSpellings(path, take))
   if (other === input) throw busyOutput(input, output)
   if (other !== null) throw sharedOutput(`${other} and ${input} have the same output: ${output}.`, input)
 }
 
 /** Takes a name for all its spellings if they are one file. */
-async function takeSpellings(place: string, take: HeldJob['takeOutput']): Promise<string | null> {
-  const folder = dirname(place)
-  const folded = join(folder, basename(place).normalize('NFC').toLowerCase())
+async function takeSpellings(path: string, take: HeldJob['takeOutput']): Promise<string | null> {
+  const folder = dirname(path)
+  const folded = join(folder, basename(path).normalize('NFC').toLowerCase())
   return (await foldsCase(await nearestExisting(folder))) ? take(folded) : null
 }
 
