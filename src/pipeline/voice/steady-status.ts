@@ -25,7 +25,10 @@ export async function steadyStatus(
   return second === 'NotFound' || second === 'Pending' || second === undefined ? ask() : second
 }
 
-/** A service may refuse an id that it has forgotten, or leave it out. That must not block a voice for ever, or hide the others. */
+/**
+ * A service may refuse an id that it has forgotten, or leave it out. That must not block a voice for ever, nor the other
+ * reservations.
+ */
 function noStatus(error: unknown): readonly [] {
   if (error instanceof JobFailedError || (error instanceof VoxmuxError && error.code === 'ERR_BAD_ANSWER')) return []
   throw error
