@@ -65,6 +65,7 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
       for (const [output, name] of [
         ['shared/made.wav', 'shared/made.wav'],
         ['shared/left.wav', 'shared/left.wav.voxmux.json'],
+        ['shared/page.wav', 'shared/page.wav.voxmux.html'],
       ] as const) {
         const receipt = { schemaVersion: 1, voxmux: '0.1.0' }
         writeFileSync(shop.path(name), JSON.stringify(receipt))
@@ -72,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
         chownSync(shop.path('shared'), 4712, 4712)
         chmodSync(shop.path('shared'), 0o1777)
         for (const more of [['--dry-run'], []]) {
-          const args = ['run', input, '-o', output, '--force', ...more]
+          const args = ['run', input, '-o', output, '--force', '--report', ...more]
           const { exitCode, stderr } = await runCli(args, {
             ...options,
             through: ['unshare', '--user', '--map-user=4711'],

@@ -48,16 +48,19 @@ async function requireOwn(path: string, isOwn: (bytes: Buffer) => boolean): Prom
 const STICKY = 0o1000
 
 /**
- * Requires that this user may replace an output and its receipt. A folder may take new files and still keep those of
- * other users.
+ * Requires that this user may replace an output and the files beside it. A folder may take new files and still keep those
+ * of other users.
  *
  * @throws {UsageError} `ERR_OUTPUT_UNWRITABLE`
  */
-export async function requireReplaceableOutput(output: string): Promise<void> {
+export async function requireReplaceableOutput(output: string, { report, sidecar }: FilesBeside): Promise<void> {
   const user = process.geteuid?.() ?? 0
   const folder = await stat(dirname(output)).catch(() => undefined)
   if (user === 0 || !folder || (folder.mode & STICKY) === 0 || folder.uid === user) return
-  for (const path of [output, receiptPath(output)]) {
+  const paths = [output, receiptPath(output)]
+  if (report) paths.push(reportPath(output))
+  if (sidecar) paths.push(sidecarPath(output))
+  for (const path of paths) {
     const found = await lstat(path).catch(() => undefined)
     if (!found || found.uid === user) continue
     const rule = 'only that user may replace it in this folder, which has the sticky bit'

@@ -34,6 +34,6 @@ export async function requireFreeOutput(
   if (existing.kind === 'done') return existing
   if (!settings.force) await requireFreeNames(output, filesBeside(settings))
   await checkWritableFolder(dirname(output))
-  await requireReplaceableOutput(output)
+  await requireReplaceableOutput(output, filesBeside(settings))
   return existing
 }

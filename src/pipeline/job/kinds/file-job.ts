@@ -87,7 +87,7 @@ export async function plannedFile(
       })
       if (!settings.force) await requireFreeNames(output, filesBeside(settings))
       await requireWritableFolder(dirname(output))
-      await requireReplaceableOutput(output)
+      await requireReplaceableOutput(output, filesBeside(settings))
       // Another container may be smaller.
       if (plan.mux.container === plan.media.container)
         requireLargeFile(output, plan.media.sizeBytes, await statfs(dirname(output)))

@@ -106,7 +106,7 @@ function plannedAddress(
       const names = { report: settings.recipe.qc !== null, sidecar: false }
       if (!settings.force) await requireFreeNames(output, names)
       await requireWritableFolder(dirname(output))
-      await requireReplaceableOutput(output)
+      await requireReplaceableOutput(output, names)
     },
     async obtain(attempt) {
       const { bench, signal, waitUntilMs, onProgress } = attempt
