@@ -1,5 +1,5 @@
 import { UsageError } from '../../../core/errors.js'
-import { audioStreams, hasForm, isFilm, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
+import { audioStreams, isFilm, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
@@ -198,7 +198,7 @@ function notes(
 
 /** Spatial sound of a phone (APAC), or an encrypted language, beside the track that changes: players may decode it. */
 function undecodedNote({ input, fate }: PlannedStream): readonly string[] {
-  if (fate !== 'copied' || input.kind !== 'audio' || (input.codec !== null && hasForm(input))) return []
+  if (fate !== 'copied' || input.kind !== 'audio' || (input.codec !== null && !input.isEncrypted)) return []
   const coding = input.codec ?? input.codecTag
   const name = `Audio track ${input.audioIndex}${coding === null ? '' : ` (${coding})`}`
   return [`${name} keeps the old sound, because ffmpeg cannot decode it. A player that can may play it instead.`]
