@@ -5,21 +5,21 @@ import type { ByteRange } from '../splice/old-packets.js'
 import type { ChunkForm } from '../structure/chunks.js'
 import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'
-import { type SampleRanges, sampleRanges } from './sample-ranges.js'
 import { type StaleChunk, staleChunks } from './stale-chunks.js'
+import { findStoredSamples, type StoredSamples } from './stored-samples.js'
 
 /** A file with PCM tracks: the facts that overwriting needs. */
 export interface InPlaceFile {
   readonly structures: Iterable<Structure>
   /** By place among the audio streams. */
-  readonly places: ReadonlyMap<number, SampleRanges>
+  readonly samples: ReadonlyMap<number, StoredSamples>
   readonly stale: readonly StaleChunk[]
   readonly checksums: readonly Checksum[]
   /** Null for a file that does not consist of chunks. */
   readonly chunkForm: ChunkForm | null
 }
 
-/** Reads structures and places of samples; null for a container of another family, a text for a reason to leave it. */
+/** Reads structures and finds samples; null for a container of another family, a text for a reason to leave it. */
 export async function parseInPlace(
   file: FileHandle,
   media: MediaInfo,
@@ -31,14 +31,14 @@ export async function parseInPlace(
   if (outline.chunks?.isRifx && outline.chunks.chunks.some(({ id }) => id === 'bext')) {
     return 'the high byte of the loudness in its chunk bext comes first (RIFX)'
   }
-  const places = new Map<number, SampleRanges>()
+  const samples = new Map<number, StoredSamples>()
   for (const track of tracks) {
-    const found = await sampleRanges(file, media, track, signal)
-    places.set(track.audioIndex, isInSound(found, outline.structures) ? found : OUTSIDE)
+    const found = await findStoredSamples(file, media, track, signal)
+    samples.set(track.audioIndex, isInSound(found, outline.structures) ? found : OUTSIDE)
   }
   return {
     structures: outline.structures,
-    places,
+    samples,
     stale: outline.chunks ? await staleChunks(file, outline.chunks) : [],
     checksums: outline.checksums,
     chunkForm: outline.chunks?.form ?? null,
@@ -47,12 +47,12 @@ export async function parseInPlace(
 
 /** Structures that hold samples. A broken file may play others as audio. */
 const SOUND = /(^mdat|.*\/data|.*\/SSND|RIFF\/AVIX?\/LIST|RIFF\/AVI\/RIFF|^essence\/\w+|^Segment\/Cluster)$/
-const OUTSIDE: SampleRanges = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
+const OUTSIDE: StoredSamples = { kind: 'unknown', reason: 'its samples lie outside the audio data of the file' }
 
-function isInSound(places: SampleRanges, structures: Iterable<Structure>): boolean {
-  if (places.kind === 'unknown') return true
+function isInSound(samples: StoredSamples, structures: Iterable<Structure>): boolean {
+  if (samples.kind === 'unknown') return true
   for (const structure of structures) {
-    if (holdsOneOf(structure, places.runs) && !SOUND.test(structure.path)) return false
+    if (holdsOneOf(structure, samples.runs) && !SOUND.test(structure.path)) return false
   }
   return true
 }

@@ -18,8 +18,8 @@ import {
 import type { PcmDonor } from './bext-loudness.js'
 import { holdsOneOf, type InPlaceFile, parseInPlace } from './in-place-file.js'
 import { readPcmDonor } from './pcm-donor.js'
-import { sampleBits, storedFrameBytes } from './sample-ranges.js'
 import { chunkLevels, staleChange, staleEntries } from './stale-chunks.js'
+import { sampleBits, storedFrameBytes } from './stored-samples.js'
 
 /** Codecs with samples of equal size that ffmpeg writes as a raw stream. */
 const PLAIN_PCM = /^pcm_(u8|s8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
@@ -58,9 +58,9 @@ function reasonAgainst(parsed: InPlaceFile, { input, encoding, channels }: Wante
   if (!PLAIN_PCM.test(input.codec ?? '')) return `${input.codec ?? 'its codec'} is not PCM`
   if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
   if (channels !== input.channels) return 'its channels are mixed down'
-  const places = parsed.places.get(input.audioIndex)
-  if (!places || places.kind === 'unknown') return places?.reason ?? 'its samples were not found'
-  return places.runs.some(({ length }) => length % storedFrameBytes(input) !== 0)
+  const samples = parsed.samples.get(input.audioIndex)
+  if (!samples || samples.kind === 'unknown') return samples?.reason ?? 'its samples were not found'
+  return samples.runs.some(({ length }) => length % storedFrameBytes(input) !== 0)
     ? 'one of its packets ends inside a sample'
     : undefined
 }
@@ -136,8 +136,8 @@ function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDo
   return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
 }
 
-function runsOf({ places }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly ByteRange[] {
-  const found = places.get(audioIndex)
+function runsOf({ samples }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly ByteRange[] {
+  const found = samples.get(audioIndex)
   return found?.kind === 'found' ? found.runs : []
 }
 

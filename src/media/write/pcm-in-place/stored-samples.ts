@@ -6,8 +6,8 @@ import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import type { ByteRange } from '../splice/old-packets.js'
 import { klvHead } from '../structure/klv.js'
 
-/** Places of the samples of a PCM track, as runs in playing order. */
-export type SampleRanges =
+/** The bytes of the samples of a PCM track in its file, as runs in playing order. */
+export type StoredSamples =
   | { readonly kind: 'found'; readonly runs: readonly ByteRange[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 
@@ -24,12 +24,12 @@ const JITTER_SEC = 0.0012
 const LONGEST_HEAD_BYTES = 25
 
 /** Finds the samples of a PCM track by the packets of ffprobe, whose CRC-32 the bytes must match. */
-export async function sampleRanges(
+export async function findStoredSamples(
   file: FileHandle,
   media: MediaInfo,
   stream: AudioStreamInfo,
   signal: AbortSignal | undefined,
-): Promise<SampleRanges> {
+): Promise<StoredSamples> {
   const packets: Packet[] = []
   let bad: string | undefined
   const entries = 'packet=pts_time,size,pos,flags,data_hash:packet_side_data=side_data_type'
@@ -43,8 +43,8 @@ export async function sampleRanges(
   if (packets.length === 0) return unknown('it has no packets')
   const clock = clockFault(packets, stream)
   if (clock) return unknown(clock)
-  const places = await verifiedRuns(file, packets, media.container)
-  return places.kind === 'found' ? { ...places, runs: wholeFrames(places.runs, storedFrameBytes(stream)) } : places
+  const found = await verifiedRuns(file, packets, media.container)
+  return found.kind === 'found' ? { ...found, runs: wholeFrames(found.runs, storedFrameBytes(stream)) } : found
 }
 
 /** Runs without what lies behind the last whole frame, which no decoder plays. */
@@ -60,7 +60,7 @@ export function storedFrameBytes(stream: Pick<AudioStreamInfo, 'codec' | 'channe
   return (sampleBits(stream) / 8) * stream.channels
 }
 
-function unknown(reason: string): SampleRanges {
+function unknown(reason: string): StoredSamples {
   return { kind: 'unknown', reason }
 }
 
@@ -94,7 +94,7 @@ export function sampleBits({ codec }: Pick<AudioStreamInfo, 'codec'>): number {
   return Number(/^pcm_[suf](\d+)/.exec(codec ?? '')?.[1] ?? 8)
 }
 
-async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<SampleRanges> {
+async function verifiedRuns(file: FileHandle, packets: readonly Packet[], container: string): Promise<StoredSamples> {
   const runs: ByteRange[] = []
   for (const { pos, size, hash } of packets) {
     const bytes = await readAt(file, pos, LONGEST_HEAD_BYTES + size)
