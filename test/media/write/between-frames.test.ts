@@ -61,11 +61,16 @@ it.each(['ac3', 'eac3'])('names what precedes and follows the frames of an .%s',
   expect(syncOffsets(verified)).toEqual([0, 0, 0])
 })
 
-it.each(['mp2', 'ac3'])('takes the rest of the last frame of an .%s for sound', async (extension) => {
-  const path = folder.file(`cut.${extension}`)
+it.each([
+  ['mp2', 300],
+  ['ac3', 300],
+  // Five bytes of it are left.
+  ['mp2', 1147],
+] as const)('takes the rest of the last frame of an .%s without %i bytes for sound', async (extension, missing) => {
+  const path = folder.file(`cut-${missing}.${extension}`)
   await ffmpeg('-y', ...tone(3, 48_000, 2), path)
   const bytes = await readFile(path)
-  await writeFile(path, bytes.subarray(0, -300))
+  await writeFile(path, bytes.subarray(0, -missing))
   const { plan, part } = await writtenFile(path)
   expect(plan.losses).toEqual([])
   expect([...bytesWriting(plan).census].map(({ fate }) => fate)).toEqual(['rewritten'])

@@ -94,10 +94,13 @@ async function framesOf(file: FileHandle, container: string, range: FrameRange, 
   return { ...range, between: [...lead, ...(found?.between ?? []), ...rest] }
 }
 
+/** ffmpeg takes them for a frame of MP2. */
+const LEAST_HEAD_BYTES = 4
+
 /** True for a frame that the end of the file cuts off. A new one takes its time. */
 async function isFrame(file: FileHandle, start: number, lengthAt: (head: Buffer, at: number) => number) {
   const head = await readAt(file, start, HEAD_BYTES)
-  return head.length === HEAD_BYTES && lengthAt(head, 0) > 0
+  return head.length >= LEAST_HEAD_BYTES && lengthAt(head, 0) > 0
 }
 
 /** The bytes before frames and behind them, if there are any. */
