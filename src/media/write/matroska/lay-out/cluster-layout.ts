@@ -25,11 +25,11 @@ interface NewNumber {
   readonly id: number
   readonly old: StatedNumber
   value: number
-  /** Its bytes; they never become fewer, so that places settle. */
+  /** Its bytes; they never become fewer, so that positions settle. */
   bytes: number
 }
 
-/** Place of a block: offset in the body of its cluster, and place among its blocks, from 1. */
+/** Position of a block: offset in the body of its cluster, and number among its blocks, from 1. */
 export interface BlockPosition {
   readonly relative: number
   readonly ordinal: number
@@ -71,14 +71,14 @@ export class ClusterLayout {
     number.bytes = uintBytes(value, number.bytes).length
   }
 
-  placeOfOld(relative: number, ordinal: number): BlockPosition {
+  positionOfOld(relative: number, ordinal: number): BlockPosition {
     const before = this.#edits().filter(({ end }) => end <= this.old.dataStart + relative)
     const taken = this.#packetEdits().filter((edit) => edit.ordinal > 0 && edit.ordinal < ordinal).length
     const put = sum(before, ({ from, to }) => to - from)
     return { relative: relative + delta(before), ordinal: ordinal - taken + put }
   }
 
-  placeOfNew(track: NewMatroskaTrack, packet: number): BlockPosition {
+  positionOfNew(track: NewMatroskaTrack, packet: number): BlockPosition {
     const edits = this.#edits()
     const at = edits.findIndex((edit) => edit.track === track && packet >= edit.from && packet < edit.to)
     const { start, from, ordinal } = edits[at] as Edit

@@ -42,7 +42,7 @@ class SegmentLayout {
   constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[]) {
     const { clusters, parts, segment, tickNs } = file
     this.#file = file
-    this.#writer = new PositionWriter(file, tracks, this.#places(), this.#rewrite)
+    this.#writer = new PositionWriter(file, tracks, this.#newPositions(), this.#rewrite)
     this.#positions = new Float64Array(parts.length)
     this.#partOf = new Uint32Array(clusters.length)
     this.#partAt = new Map(parts.map(({ start }, place) => [start - segment.dataStart, place]))
@@ -65,7 +65,7 @@ class SegmentLayout {
     replaceStaleTags(staleTags(file, voices), tracks, tickNs, this.#rewrite)
   }
 
-  /** Writes places until none of them moves any more. A number that needs more bytes moves everything behind it. */
+  /** Writes positions until none of them moves any more. A number that needs more bytes moves everything behind it. */
   settle(): void {
     this.#measure()
     for (let length = -1; length !== this.#length; ) {
@@ -124,7 +124,7 @@ class SegmentLayout {
     return this.#positions[this.#partOf[cluster] as number] as number
   }
 
-  #places(): Positions {
+  #newPositions(): Positions {
     return {
       partAt: (position) => {
         const place = this.#partAt.get(position)
@@ -135,18 +135,18 @@ class SegmentLayout {
         return part?.kind === 'cluster' ? part.cluster : undefined
       },
       positionOfCluster: (cluster) => this.#positionOfCluster(cluster),
-      placeOfOld: (cluster, relative, ordinal) =>
-        (this.#clusters[cluster] as ClusterLayout).placeOfOld(relative, ordinal),
-      placeOfPacket: (track, packet) => this.#placeOfPacket(track, packet),
+      positionOfOld: (cluster, relative, ordinal) =>
+        (this.#clusters[cluster] as ClusterLayout).positionOfOld(relative, ordinal),
+      positionOfPacket: (track, packet) => this.#positionOfPacket(track, packet),
     }
   }
 
-  #placeOfPacket(track: NewMatroskaTrack, packet: number) {
+  #positionOfPacket(track: NewMatroskaTrack, packet: number) {
     const slot = track.slotOf(packet)
     const cluster = track.slots.cluster(slot)
     const position = this.#positionOfCluster(cluster)
     const layout = this.#clusters[cluster] as ClusterLayout
-    if (packet < track.endIn(slot)) return { position, ...layout.placeOfNew(track, packet) }
+    if (packet < track.endIn(slot)) return { position, ...layout.positionOfNew(track, packet) }
     let at = position + layout.length
     for (const extra of this.#extras.get(cluster) ?? []) {
       if (extra.track === track && packet >= extra.from && packet < extra.to) {

@@ -7,30 +7,30 @@ import type { BlockPosition } from './cluster-layout.js'
 import type { NewMatroskaTrack } from './new-matroska-track.js'
 import type { Rewrite } from './rewrite.js'
 
-/** Places in an output. Positions count from the first byte in the segment. */
+/** Positions in an output. They count from the first byte in the segment. */
 export interface Positions {
   /** New position of a child of the segment, by its old one; undefined if none begins there. */
   readonly partAt: (position: number) => number | undefined
-  /** Place of the cluster that began at a position; undefined if none did. */
+  /** Number of the cluster that began at a position; undefined if none did. */
   readonly clusterAt: (position: number) => number | undefined
   readonly positionOfCluster: (cluster: number) => number
-  readonly placeOfOld: (cluster: number, relative: number, ordinal: number) => BlockPosition
-  readonly placeOfPacket: (track: NewMatroskaTrack, packet: number) => BlockPosition & { readonly position: number }
+  readonly positionOfOld: (cluster: number, relative: number, ordinal: number) => BlockPosition
+  readonly positionOfPacket: (track: NewMatroskaTrack, packet: number) => BlockPosition & { readonly position: number }
 }
 
 /** Makes the numbers of `SeekHead` and `Cues` true of an output. */
 export class PositionWriter {
   readonly #file: MatroskaFile
   readonly #tracks: readonly NewMatroskaTrack[]
-  readonly #places: Positions
+  readonly #positions: Positions
   readonly #into: Rewrite
-  /** Bytes of a number; they never become fewer, so that places settle. */
+  /** Bytes of a number; they never become fewer, so that positions settle. */
   readonly #widths = new Map<Element, number>()
 
-  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[], places: Positions, into: Rewrite) {
+  constructor(file: MatroskaFile, tracks: readonly NewMatroskaTrack[], positions: Positions, into: Rewrite) {
     this.#file = file
     this.#tracks = tracks
-    this.#places = places
+    this.#positions = positions
     this.#into = into
   }
 
@@ -44,7 +44,7 @@ export class PositionWriter {
     for (const seek of childrenOf(seekHead, ID.Seek)) {
       const position = childOf(seek, ID.SeekPosition)
       // A position at which nothing begins never led anywhere.
-      const moved = position && this.#places.partAt(readUint(position.body))
+      const moved = position && this.#positions.partAt(readUint(position.body))
       if (moved !== undefined) this.#set(position, moved)
     }
   }
@@ -59,27 +59,27 @@ export class PositionWriter {
 
   /** Returns the time of the new packet that a cue leads to; undefined for another track. */
   #writePosition(position: Element, tick: number): number | undefined {
-    const cluster = this.#places.clusterAt(uintIn(position, ID.CueClusterPosition) ?? 0)
+    const cluster = this.#positions.clusterAt(uintIn(position, ID.CueClusterPosition) ?? 0)
     const track = this.#tracks.find(({ voice }) => voice.track.number === uintIn(position, ID.CueTrack))
     if (cluster === undefined) return undefined
     if (!track) {
       const ordinal = uintIn(position, ID.CueBlockNumber) ?? 1
-      const old = this.#places.placeOfOld(cluster, uintIn(position, ID.CueRelativePosition) ?? 0, ordinal)
-      this.#setPlace(position, { ...old, position: this.#places.positionOfCluster(cluster) })
+      const old = this.#positions.positionOfOld(cluster, uintIn(position, ID.CueRelativePosition) ?? 0, ordinal)
+      this.#setPosition(position, { ...old, position: this.#positions.positionOfCluster(cluster) })
       return undefined
     }
     const packet = track.packetAt(tick)
-    this.#setPlace(position, this.#places.placeOfPacket(track, packet))
+    this.#setPosition(position, this.#positions.positionOfPacket(track, packet))
     const end = packet + 1 < track.count ? track.tickOf(packet + 1) : track.tickOf(packet)
     this.#set(childOf(position, ID.CueDuration), end - track.tickOf(packet))
     // A cue cannot state a time before zero, at which the first block may lie.
     return Math.max(0, track.tickOf(packet))
   }
 
-  #setPlace(position: Element, place: BlockPosition & { readonly position: number }): void {
-    this.#set(childOf(position, ID.CueClusterPosition), place.position)
-    this.#set(childOf(position, ID.CueRelativePosition), place.relative)
-    this.#set(childOf(position, ID.CueBlockNumber), place.ordinal)
+  #setPosition(element: Element, at: BlockPosition & { readonly position: number }): void {
+    this.#set(childOf(element, ID.CueClusterPosition), at.position)
+    this.#set(childOf(element, ID.CueRelativePosition), at.relative)
+    this.#set(childOf(element, ID.CueBlockNumber), at.ordinal)
   }
 
   #set(element: Element | undefined, value: number): void {
