@@ -211,7 +211,7 @@ export const ERROR_CODES = {
   ERR_START_REFUSED: ['JobFailedError', 'The service refuses to start the file.', 'Read the reason in the message.'],
   ERR_START_UNCONFIRMED: ['TransientError', 'The service refuses to start the file with a conflict, and does not begin it either.', 'Run again later. If it stays so, ask its operator whether the bytes have arrived.'],
   ERR_STATE_DIR: ['UsageError', 'The state folder cannot be used.', 'Name another with VOXMUX_STATE_DIR.'],
-  ERR_STATUS_UNCHANGED: ['TransientError', 'The status of the file has not changed for a day.', 'Ask its operator what became of the file id, then run again.'],
+  ERR_STATUS_UNCHANGED: ['TransientError', 'The status of the file has not changed for a day.', 'Ask the operator of the service what became of the file id, then run again.'],
   ERR_STEP_OPTION: ['UsageError', 'An option of a step is wrong.', 'Correct the option that the message names.'],
   ERR_STILL_RUNNING: ['PendingError', 'The service is still processing the file.', 'Run the same command again to collect it.'],
   ERR_STORAGE_AWAY: ['TransientError', 'A disk or share does not respond.', 'Reconnect it, then run again.'],
