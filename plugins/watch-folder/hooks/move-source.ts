@@ -41,6 +41,7 @@ export async function moveSource(root: string, path: string, done: string, read:
     if (there && !isSame) continue
     const gift = isSame ? 'link' : await given(source, target)
     if (gift === null) continue
+    if (gift === 'gone') return source
     if (gift === 'rename') return target
     await syncFolder(folder)
     const linked = await fileFacts(target)
@@ -95,10 +96,14 @@ async function dropName(source: string, before: FileFacts): Promise<boolean> {
   return isOld || !isSameInode(before, facts)
 }
 
-/** Gives a file another name. Null if another file has it, perhaps since a moment ago. */
-function given(source: string, target: string): Promise<'link' | 'rename' | null> {
+/**
+ * Gives a file another name. Null if another file has it, perhaps since a moment ago. Linux also takes a file for gone if a
+ * newer version gets its name in the same moment.
+ */
+function given(source: string, target: string): Promise<'link' | 'rename' | 'gone' | null> {
   return giveName(source, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null
+    if (error.code === 'ENOENT') return 'gone'
     throw error
   })
 }
