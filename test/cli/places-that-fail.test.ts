@@ -33,7 +33,7 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
     chmodSync(shop.path('closed'), 0o755)
   })
 
-  it.skipIf(NO_MOUNTS)('is the root for a user without a home, as in containers', async () => {
+  it.skipIf(NO_MOUNTS)('is the root for a user without a home, as in containers (needs a user namespace)', async () => {
     const options = { cwd: shop.dir, through: ['unshare', '--user', '--map-user=4711'] }
     const { exitCode, stderr } = await runCli(['check', shop.takeVoice('homeless.wav')], options)
     expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining('fault')])

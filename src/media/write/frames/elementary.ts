@@ -61,9 +61,10 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
   if (!FRAME_DONORS[media.container]) return null
   await using file = await open(media.path, 'r')
   const { head, tail, soundStart, soundEnd } = await tagBlocks(file, media.sizeBytes)
-  const frames = await framesOf(file, media.container, { start: soundStart, end: soundEnd }, signal)
+  const range = { start: soundStart, end: soundEnd }
+  const frames = await (FINDERS[media.container] ?? everything)(file, range, signal)
   if (!frames) return null
-  const [lead, rest] = around({ start: soundStart, end: soundEnd }, frames)
+  const [lead, rest] = around(range, frames)
   return {
     before: await keepHead(file, [...head, ...lead]),
     frames,
@@ -72,33 +73,46 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
   }
 }
 
-const LENGTHS: Readonly<Record<string, (head: Buffer, at: number) => number>> = {
-  mp3: layerThreeLength,
-  mp2: layerTwoLength,
-  aac: adtsLength,
-  ac3: ac3Length,
-  eac3: eac3Length,
-}
+type LengthAt = (head: Buffer, at: number) => number
+/** Finds the range of the frames, without bytes around it that are none; undefined if there are no frames. */
+type FindFrames = (file: FileHandle, range: FrameRange, signal?: AbortSignal) => Promise<FoundFrames | undefined>
 
-/** The range of the frames, without bytes around it that are none. */
-async function framesOf(file: FileHandle, container: string, range: FrameRange, signal?: AbortSignal) {
-  if (container === 'wv') return { ...range, between: await wavPackExtras(file, range, signal) }
-  const lengthAt = LENGTHS[container]
-  if (!lengthAt) return { ...range, between: [] }
-  const whole = await mpegFrames(file, range, lengthAt, signal)
-  if (container === 'mp3' || container === 'aac') return whole
-  const found = whole && { ...whole, end: (await isFrame(file, whole.end, lengthAt)) ? range.end : whole.end }
-  if (container === 'mp2') return found
-  // For ffmpeg, other bytes around these frames last as long as a frame. New frames take that time.
-  const [lead, rest] = found ? around(range, found) : [[], []]
-  return { ...range, between: [...lead, ...(found?.between ?? []), ...rest] }
-}
+const wholeFrames =
+  (lengthAt: LengthAt): FindFrames =>
+  (file, range, signal) =>
+    mpegFrames(file, range, lengthAt, signal)
 
-/** ffmpeg takes them for a frame of MP2. */
+/** ffmpeg takes a frame that the end of the file cuts off for one, so a new frame takes its time. */
+const framesToTheEnd =
+  (lengthAt: LengthAt): FindFrames =>
+  async (file, range, signal) => {
+    const found = await mpegFrames(file, range, lengthAt, signal)
+    return found && (await isFrame(file, found.end, lengthAt)) ? { ...found, end: range.end } : found
+  }
+
+/** For ffmpeg, other bytes around these frames last as long as a frame. New frames take that time. */
+const dolbyFrames =
+  (lengthAt: LengthAt): FindFrames =>
+  async (file, range, signal) => {
+    const found = await framesToTheEnd(lengthAt)(file, range, signal)
+    const [lead, rest] = found ? around(range, found) : [[], []]
+    return { ...range, between: [...lead, ...(found?.between ?? []), ...rest] }
+  }
+
+const FINDERS: Readonly<Record<string, FindFrames>> = {
+  mp3: wholeFrames(layerThreeLength),
+  aac: wholeFrames(adtsLength),
+  mp2: framesToTheEnd(layerTwoLength),
+  ac3: dolbyFrames(ac3Length),
+  eac3: dolbyFrames(eac3Length),
+  wv: async (file, range, signal) => ({ ...range, between: await wavPackExtras(file, range, signal) }),
+}
+const everything: FindFrames = async (_file, range) => ({ ...range, between: [] })
+
+/** ffmpeg takes so many bytes of a head for a frame of MP2. */
 const LEAST_HEAD_BYTES = 4
 
-/** True for a frame that the end of the file cuts off. A new one takes its time. */
-async function isFrame(file: FileHandle, start: number, lengthAt: (head: Buffer, at: number) => number) {
+async function isFrame(file: FileHandle, start: number, lengthAt: LengthAt): Promise<boolean> {
   const head = await readAt(file, start, HEAD_BYTES)
   return head.length >= LEAST_HEAD_BYTES && lengthAt(head, 0) > 0
 }

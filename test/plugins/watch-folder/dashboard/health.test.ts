@@ -75,7 +75,7 @@ describe('/readyz', () => {
     ])
   })
 
-  it.skipIf(NO_MOUNTS)('answers 503 while the disk of the outputs is full', async () => {
+  it.skipIf(NO_MOUNTS)('answers 503 while the disk of the outputs is full (needs mounts of its own)', async () => {
     const out = join(folder, 'out')
     await mkdir(out)
     const command = 'mount -t tmpfs -o size=1m full "$0" && touch "$0/.ready" && exec sleep infinity'
