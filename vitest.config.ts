@@ -49,8 +49,8 @@ const SHARED = [
  */
 const GIVING_BACK = { MALLOC_MMAP_THRESHOLD_: `${128 * 1024}` }
 
-/** The settings of a run that depend on its mode. */
-const ofMode = (mode: string) => ({
+/** What runs before the tests of a project. It stands in projects alone, because they would add it to that of the root. */
+const setUp = (mode: string) => ({
   setupFiles: [
     'test/helpers/system/leave-as-found.ts',
     'test/helpers/equal-bytes.ts',
@@ -61,6 +61,10 @@ const ofMode = (mode: string) => ({
     ...(mode === 'soak' ? [] : ['test/helpers/system/memory-folder.ts', 'test/helpers/loaded-tools/start-servers.ts']),
     'test/helpers/tool-facts/make-folder.ts',
   ],
+})
+
+/** The settings of a run that depend on its mode. */
+const ofMode = (mode: string) => ({
   // `npm run soak` (--mode soak) runs the long form of every test that has one; `npm test` the short.
   env: mode === 'soak' ? { VOXMUX_SOAK: '1' } : { VOXMUX_SOAK: '', ...GIVING_BACK },
   // Real ffmpeg, real servers: a loaded machine needs room. No test asserts on elapsed time.
@@ -109,6 +113,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           ...ofMode(mode),
+          ...setUp(mode),
           name: 'own',
           include: ['test/**/*.test.ts'],
           exclude: [...configDefaults.exclude, ...SHARED],
@@ -118,6 +123,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           ...ofMode(mode),
+          ...setUp(mode),
           name: 'shared',
           include: SHARED,
           isolate: false,
