@@ -61,9 +61,8 @@ export const test = base.extend<Harness>({
     await use(async (bytes) => {
       const seed = ++count
       const path = join(dir, `input-${seed}.bin`)
-      const content = Buffer.from(
-        Uint8Array.from({ length: bytes }, (_, index) => (index * 31 + (index >> 8) + seed) & 255),
-      )
+      const content = Buffer.alloc(bytes)
+      for (let index = 0; index < bytes; index++) content[index] = index * 31 + (index >> 8) + seed
       await writeFile(path, content)
       return { path, content }
     })
