@@ -134,6 +134,8 @@ export default defineConfig(({ mode }) => ({
     ],
     ...ofMode(mode),
     pool: 'forks',
+    // Node.js loads its 2 MB itself. Vite would make 16 of them, in each process.
+    server: { deps: { external: [/rnnoise-sync/] } },
     reporters: ['default', './test/helpers/second-goes.ts'],
   },
 }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, operationMessageSchema, validationErrorResponseSchema } from '../../src/contract/index.js'
-import fc from '../helpers/properties.js'
+import fc, { anyCharacter } from '../helpers/properties.js'
 import { apiClient } from './support/api-client.js'
 import { plainEngine } from './support/engines.js'
 import { withService } from './support/with-service.js'
@@ -40,7 +40,7 @@ const value = fc.oneof(
     -1,
     2 ** 53,
   ),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 )
 const { body: structured } = fc.letrec<{ body: unknown }>((tie) => ({
@@ -53,15 +53,15 @@ const { body: structured } = fc.letrec<{ body: unknown }>((tie) => ({
 }))
 const register = fc.record({
   file_to_register: fc.record(
-    { client_file_id: fc.string({ unit: 'binary' }), start: value, end: value },
+    { client_file_id: fc.string({ unit: anyCharacter }), start: value, end: value },
     { requiredKeys: ['client_file_id'] },
   ),
 })
 const start = fc.record({
-  file_id: fc.string({ unit: 'binary' }),
-  options: fc.record({ model: fc.constant('regen_v1'), webhook_secret: fc.string({ unit: 'binary' }) }),
+  file_id: fc.string({ unit: anyCharacter }),
+  options: fc.record({ model: fc.constant('regen_v1'), webhook_secret: fc.string({ unit: anyCharacter }) }),
 })
-const status = fc.record({ fileIds: fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 }) })
+const status = fc.record({ fileIds: fc.array(fc.string({ unit: anyCharacter }), { maxLength: 5 }) })
 const anyBody = fc.oneof(structured, fc.jsonValue(), register, start, status)
 
 describe('any JSON at any operation', () => {
@@ -94,7 +94,7 @@ describe('any JSON at any operation', () => {
       'application/json; charset=utf-16',
     )
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), type, async (body, contentType) => {
+      fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), type, async (body, contentType) => {
         const response = await client.post('getFilesStatus', body, { 'content-type': contentType })
         expect(response.status).toBe(400)
         validationErrorResponseSchema.parse(await response.json())
