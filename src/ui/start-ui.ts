@@ -8,7 +8,7 @@ import type { Logger } from '../core/logger.js'
 import { voxmuxVersion } from '../core/package-folder.js'
 import { makeProcessFolder } from '../core/process-folder.js'
 import { readPageFiles } from '../pages/page-files.js'
-import { startPageServer } from '../pages/page-server.js'
+import { type PageServer, startPageServer } from '../pages/page-server.js'
 import { ComparisonStore } from '../pipeline/report/comparison-store.js'
 import { JobBoard, PREVIEW_SEC } from './job-board.js'
 import { UI_ROUTES, type UiParts } from './ui-routes.js'
@@ -26,13 +26,10 @@ interface UiOptions extends Pick<UiParts, 'cwd' | 'openFolder'> {
   readonly logger: Logger
 }
 
-/** A running page. */
-export interface Ui {
-  /** Address of the page. It contains the token of this start, so only its owner may see it. */
-  readonly url: string
+/** A running page. Its address contains the token of this start, so only its owner may see it. */
+export interface Ui extends PageServer {
   /** Private page that leads to {@link url}, so that the token is in no list of processes. */
   readonly startPage: string
-  close(): Promise<void>
 }
 
 const PAGE = 'src/ui/page/'

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../core/errors.js'
 import type { Block } from './block-plan.js'
+import type { RegeneratedBlock } from './engine.js'
 
 /** A request from the pool to a worker. */
 export interface WorkerRequest {
@@ -10,11 +11,7 @@ export interface WorkerRequest {
 
 /** A worker's response, one per request. `channels` is empty for `detect`; for `judge` it is the strength and the bed. */
 export type WorkerAnswer =
-  | {
-      readonly ok: true
-      readonly channels: readonly Float32Array<ArrayBuffer>[]
-      readonly probability: Float32Array<ArrayBuffer> | null
-    }
+  | ({ readonly ok: true } & RegeneratedBlock)
   | {
       readonly ok: false
       readonly code: ErrorCode | null

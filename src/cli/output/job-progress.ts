@@ -35,7 +35,7 @@ export const STAGE_LABELS: Readonly<Record<Stage, string>> = {
 const STAGES_OF_PARTS: ReadonlySet<Stage> = new Set(['upload', 'process', 'download', 'align'])
 
 /** A job's progress in words and figures for people. */
-interface ShownProgress {
+export interface ShownProgress {
   /** Percent of the whole job. */
   readonly percent: number
   readonly label: string

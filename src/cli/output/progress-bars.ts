@@ -1,16 +1,13 @@
 import type { WriteStream } from 'node:tty'
 import { visibleLines, visibleText } from '../../core/visible-text.js'
 import { clock } from './clock.js'
+import type { ShownProgress } from './job-progress.js'
 
 /** A file in progress. */
-interface Bar {
+interface Bar extends ShownProgress {
   readonly name: string
-  readonly percent: number
-  readonly label: string
   /** Seconds of sound in the work; undefined while that is not known. */
   readonly soundSec?: number | undefined
-  /** Estimated time until the end; null if it is unknown. */
-  readonly leftMs: number | null
 }
 
 interface ShownBar extends Bar {

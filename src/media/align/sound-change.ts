@@ -13,7 +13,8 @@ export interface SoundChange {
   readonly removedDb: number | null
 }
 
-interface SoundChangeOptions {
+/** The parts of a cut to compare with the output, and how the output was mixed. */
+export interface SoundChangeOptions {
   /** The compared parts of the cut, in its own samples. */
   readonly ranges: readonly SampleRange[]
   /** Share of the regenerated audio in the output, 0 to 1. */

@@ -1,16 +1,9 @@
 import type { PcmFormat } from '../pcm/pcm.js'
 import { fullScaleOf, valuesOf } from '../pcm/pcm-samples.js'
-import type { SampleRange, VoiceCut } from '../voice-cut.js'
+import type { VoiceCut } from '../voice-cut.js'
 import type { VoiceAlignment } from './align-voice.js'
 import { pairedParts } from './paired-parts.js'
-
-interface SoundPairsOptions {
-  /** The parts to read, in samples of the cut. */
-  readonly ranges: readonly SampleRange[]
-  /** Share of the regenerated audio in the output, 0 to 1. */
-  readonly share: number
-  readonly signal?: AbortSignal | undefined
-}
+import type { SoundChangeOptions } from './sound-change.js'
 
 /**
  * Reads parts of a cut beside the same parts of the output, after alignment. Memory holds one part, in the same arrays.
@@ -20,7 +13,7 @@ interface SoundPairsOptions {
 export async function* soundPairs(
   cut: VoiceCut,
   alignment: VoiceAlignment,
-  { ranges, share, signal }: SoundPairsOptions,
+  { ranges, share, signal }: SoundChangeOptions,
 ) {
   const longest = Math.max(0, ...ranges.map((range) => range.endSample - range.startSample))
   const room = { before: new Float32Array(longest), after: new Float32Array(longest) }

@@ -6,19 +6,15 @@ import { channelFilters, fileClockFilters, pickedFormat, rangeFilters } from '..
 import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { type PcmFormat, pcmFormatFor, type SampleType } from '../pcm/pcm.js'
 import { rawOutputOptions } from '../pcm/raw-input.js'
-import type { ChannelPick, CutRequest } from '../voice-cut.js'
+import type { ChannelPick, CutRequest, VoiceCut } from '../voice-cut.js'
 import { type CutEncoding, cutEncoding } from './cut-encoding.js'
 
 /** One voice file to write. */
-export interface PlannedCut {
-  readonly request: CutRequest
+export interface PlannedCut extends Pick<VoiceCut, 'request' | 'path' | 'channels' | 'channelLayout'> {
   readonly stream: AudioStreamInfo
   readonly encoding: CutEncoding
-  readonly path: string
   /** Path of its samples, raw, for all who compare or measure it later. */
   readonly pcmPath: string
-  readonly channels: number
-  readonly channelLayout: string
 }
 
 /** Leaves out the source's tags, and the encoder's name and date, so that the same voice gives the same bytes. */

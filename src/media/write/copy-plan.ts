@@ -1,16 +1,13 @@
 import { chmod, constants, copyFile, type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
 import { type BytePiece, type BytePlan, pieceLength, planSize } from './byte-plan.js'
-import { OutputBlocks } from './copy/output-blocks.js'
+import { OutputBlocks, type OutputBlocksOptions } from './copy/output-blocks.js'
 import { SourceWindow } from './copy/source-window.js'
 
-interface CopyPlanOptions {
+interface CopyPlanOptions extends OutputBlocksOptions {
   readonly input: string
   /** Side files, by the `donor` of a piece. */
   readonly donors: readonly string[]
-  readonly signal?: AbortSignal | undefined
-  /** Bytes written so far, out of {@link planSize}. */
-  readonly onProgress?: ((writtenBytes: number) => void) | undefined
 }
 
 /**

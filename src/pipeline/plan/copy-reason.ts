@@ -1,14 +1,9 @@
-import type { MuxPlan } from '../../media/index.js'
-import type { MediaInfo } from '../../media/media-info.js'
 import { isNewStream, type NewStream } from '../../media/write/remux/plan-streams.js'
 import type { JobSettings } from './job-settings.js'
+import type { JobPlan } from './plan-job.js'
 import type { TrackPlan } from './plan-tracks.js'
 
-interface PlannedOutput {
-  readonly media: MediaInfo
-  readonly tracks: readonly TrackPlan[]
-  readonly mux: MuxPlan
-}
+type PlannedOutput = Pick<JobPlan, 'media' | 'tracks' | 'mux'>
 
 /** The tracks that the output must replace: those with a voice to send, or all if each changes anyway. */
 export function tracksToReplace(tracks: readonly TrackPlan[], settings: JobSettings): readonly TrackPlan[] {

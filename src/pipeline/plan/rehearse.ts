@@ -1,16 +1,9 @@
 import { rehearseMux } from '../../media/index.js'
-import type { MuxPlan } from '../../media/write/remux/mux-plan.js'
-import type { TrackPlan } from './plan-tracks.js'
-
-interface PlannedOutput {
-  readonly mux: MuxPlan
-  readonly tracks: readonly TrackPlan[]
-  readonly copyReason: string | null
-}
+import type { JobPlan } from './plan-job.js'
 
 /** Tries the output of a plan before anything is sent. A copy needs no trial. @throws as {@link rehearseMux} */
 export async function rehearse(
-  { mux, tracks, copyReason }: PlannedOutput,
+  { mux, tracks, copyReason }: Pick<JobPlan, 'mux' | 'tracks' | 'copyReason'>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (copyReason !== null) return

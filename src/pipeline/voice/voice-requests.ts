@@ -9,10 +9,7 @@ import { lastingAddress } from '../web-address.js'
 import { largestAnswerBytes } from './largest-answer.js'
 import type { VoiceRequest } from './voice-service.js'
 
-interface RequestOptions {
-  readonly model: string
-  readonly audioPath: string
-}
+type RequestOptions = Pick<VoiceRequest<unknown>, 'model' | 'audioPath'>
 
 /** A voice that was cut here and is uploaded. @param input its file, which names the voice with the part */
 export function voiceOfCut(

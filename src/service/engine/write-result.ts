@@ -14,6 +14,7 @@ import { silentPcm } from '../../media/pcm/pcm-streams.js'
 import { requireCopyablePictures } from '../../media/probe/movie/edit-lists.js'
 import { copyWaveChunks } from '../../media/write/remux/mend/copy-wave-chunks.js'
 import type { VoicePool, VoiceTally } from '../../voice/index.js'
+import type { EngineRequest } from '../work/file-engine.js'
 import { copyPart } from './copy-part.js'
 import { encodeAudio } from './encode-audio.js'
 import { fileError } from './file-error.js'
@@ -22,13 +23,9 @@ import { firstPacketSec } from './first-packet.js'
 import { regeneratedTrack } from './regenerated-track.js'
 import { resultEncoding } from './result-encoding.js'
 
-interface ResultOptions {
-  readonly media: MediaInfo
+interface ResultOptions extends Pick<EngineRequest, 'media' | 'output' | 'outputType' | 'signal'> {
   readonly part: FilePart | undefined
-  readonly output: string
-  readonly outputType?: OutputType | undefined
   readonly pool: VoicePool
-  readonly signal: AbortSignal
   readonly tally: VoiceTally
   readonly onProgressSec: (doneSec: number) => void
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { MediaInfo } from '../../media-info.js'
 import { matroskaSegment } from '../matroska/matroska-clock.js'
 import { isCutEnd } from '../movie/box.js'
 import { parseHeader } from '../movie/parse-boxes.js'
@@ -12,13 +13,8 @@ import { endOfMxf } from './mxf-end.js'
 import { endOfTta, missingWavPackSamples } from './packed-ends.js'
 
 /** A file whose end may be looked at. */
-interface OpenMedia {
-  /** Absolute. */
-  readonly path: string
+interface OpenMedia extends Pick<MediaInfo, 'path' | 'sizeBytes' | 'container'> {
   readonly file: FileHandle
-  readonly sizeBytes: number
-  /** As {@link containerKind} names it. */
-  readonly container: string
 }
 
 /**

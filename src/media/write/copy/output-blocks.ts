@@ -7,9 +7,9 @@ import type { SourceWindow } from './source-window.js'
 /** Size of one write. */
 const BLOCK_BYTES = 4 * 1024 ** 2
 
-interface OutputBlocksOptions {
+export interface OutputBlocksOptions {
   readonly signal?: AbortSignal | undefined
-  /** Bytes written so far. */
+  /** Bytes written so far, out of {@link planSize}. */
   readonly onProgress?: ((writtenBytes: number) => void) | undefined
 }
 

@@ -1,12 +1,8 @@
-import { lateSecOf, type MediaInfo, pictureOf } from '../../media-info.js'
+import { lateSecOf, pictureOf } from '../../media-info.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { PlannedStream } from './plan-streams.js'
+import type { MuxPlan } from './mux-plan.js'
 
-interface Remuxed {
-  readonly media: MediaInfo
-  readonly container: string
-  readonly streams: readonly PlannedStream[]
-}
+type Remuxed = Pick<MuxPlan, 'media' | 'container' | 'streams'>
 
 /** Containers that have no time for their first picture: it is shown at zero. */
 const BEGIN_WITH_PICTURE: ReadonlySet<string> = new Set(['avi', 'mxf', 'ogg'])

@@ -1,15 +1,10 @@
 import { type AudioStreamInfo, isFilm, lateSecOf, type MediaInfo } from '../../media-info.js'
 import { windowsMediaFrame } from '../../probe/frame-times.js'
-import type { ContainerProfile } from '../container-profile.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { NewStream, PlannedStream } from './plan-streams.js'
+import type { MuxPlan } from './mux-plan.js'
+import type { NewStream } from './plan-streams.js'
 
-interface Remuxed {
-  readonly media: MediaInfo
-  readonly container: string
-  readonly profile: ContainerProfile
-  readonly streams: readonly PlannedStream[]
-}
+type Remuxed = Pick<MuxPlan, 'media' | 'container' | 'profile' | 'streams'>
 
 const WINDOWS_MEDIA = /^wma/
 /** The lead-in of ffmpeg's encoder, and a frame more that its decoder leaves out. */

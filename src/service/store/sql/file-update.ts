@@ -1,12 +1,9 @@
-import type { FileErrorCode, OutputType } from '../../../contract/index.js'
+import type { FileErrorCode } from '../../../contract/index.js'
 import type { SqlValue } from '../../../ledger/index.js'
+import type { FileRecord } from '../file-record.js'
 
 /** A client's options to start a file. */
-export interface FileStartOptions {
-  readonly webhook: boolean
-  readonly webhookSecret: string | null
-  readonly outputType: OutputType | null
-}
+export type FileStartOptions = Pick<FileRecord, 'webhook' | 'webhookSecret' | 'outputType'>
 
 /** Changes of a file. Each moves it forward, or changes nothing if its state does not allow that. */
 export type FileChange =
