@@ -14,7 +14,7 @@ import { readPremiere } from './readers/prproj.js'
 import type { Rational } from './time/rational.js'
 import type { Timeline } from './timeline.js'
 import { unreadableTimeline } from './timeline-error.js'
-import { binaryText, decodeText, type TextEncoding } from './timeline-text.js'
+import { decodeText, type TextEncoding } from './timeline-text.js'
 
 /** The readers, by extension. `frameRate` matters only to lists that do not say their own. */
 const READERS: Readonly<Record<string, (text: string, frameRate: Rational) => Timeline>> = {
@@ -70,7 +70,8 @@ export async function loadTimeline(path: string): Promise<TimelineFile> {
   return {
     path,
     textPath,
-    ...(extension === '.aaf' ? binaryText(bytes) : decodeText(bytes)),
+    // An AAF is not text: it gets one character for each byte.
+    ...(extension === '.aaf' ? { encoding: 'latin1', text: bytes.toString('latin1') } : decodeText(bytes)),
     extension,
     needsFrameRate: extension === '.edl',
   }

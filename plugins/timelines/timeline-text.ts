@@ -8,11 +8,6 @@ export function decodeText(bytes: Buffer): { readonly text: string; readonly enc
   return { encoding, text: bytes.toString(encoding) }
 }
 
-/** A timeline that is not text: one character for each byte. */
-export function binaryText(bytes: Buffer): { readonly text: string; readonly encoding: TextEncoding } {
-  return { encoding: 'latin1', text: bytes.toString('latin1') }
-}
-
 /** A text in the encoding that its timeline had; in UTF-8 if that has no signs for it. */
 export function encodeText(text: string, encoding: TextEncoding): Buffer {
   if (encoding === 'utf16be') return Buffer.from(text, 'utf16le').swap16()

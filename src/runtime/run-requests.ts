@@ -59,7 +59,7 @@ export async function runRequests(
   if (signal) setMaxListeners(0, signal)
   const read = readJobRequests(jobs)
   const configs = await Promise.all(read.map((job) => configOf(job, options)))
-  logNotes(configs, logger)
+  for (const note of new Set(configs.flatMap(({ notes }) => notes))) logger.warn({}, note)
   const requests = read.map((job, index) => planRequestOfJob(job, configs[index] as Config, { cwd, group }))
   await requireOwnOutputs(requests)
   const [first] = configs
@@ -76,8 +76,4 @@ function configOf(
   { cwd = process.cwd(), env = process.env, config, settings }: RunRequestsOptions,
 ) {
   return resolveConfig({ cwd, env, configPath: config, flags: { ...settings, ...flagsOfRequest(job) } })
-}
-
-function logNotes(configs: readonly Config[], logger: Logger): void {
-  for (const note of new Set(configs.flatMap(({ notes }) => notes))) logger.warn({}, note)
 }

@@ -22,7 +22,10 @@ export function sparing(engine: VoiceEngine): VoiceEngine {
 /** Silence is returned as it is: it is also what to add to silence. */
 function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
   return async (block, onShare) => {
-    if (isSilent(block)) return { channels: innerOf(block), probability: noVoice(block) }
+    if (isSilent(block)) {
+      const channels = block.channels.map((channel) => channel.slice(block.innerStart, block.innerEnd))
+      return { channels, probability: noVoice(block) }
+    }
     const [first, ...others] = block.channels
     if (!first || others.length === 0 || !others.every((other) => first.every((value, i) => value === other[i])))
       return work(block, onShare)
@@ -33,10 +36,6 @@ function spared(work: VoiceEngine['regenerate']): VoiceEngine['regenerate'] {
 
 function isSilent({ channels }: Block): boolean {
   return channels.every((channel) => channel.every((value) => value === 0))
-}
-
-function innerOf({ channels, innerStart, innerEnd }: Block): Float32Array<ArrayBuffer>[] {
-  return channels.map((channel) => channel.slice(innerStart, innerEnd))
 }
 
 function noVoice({ innerStart, innerEnd }: Block): Float32Array<ArrayBuffer> {

@@ -26,7 +26,8 @@ export function listRate(
     if (misfit !== undefined) throw notOfRate(file, misfit, asked)
     return asked
   }
-  const known = distinct(media.map((source) => exactFrameRate(source.media)).filter((rate) => rate !== undefined))
+  const rates = media.flatMap((source) => exactFrameRate(source.media) ?? [])
+  const known = [...new Map(rates.map((rate) => [`${rate.numerator}/${rate.denominator}`, rate])).values()]
   const [first] = known
   if (!first) throw unknownRate(file, 'none of its media has a picture')
   const possible = known.filter((rate) => timecodesOf(events).every((timecode) => fits(timecode, rate)))
@@ -49,10 +50,6 @@ function timecodesOf(events: readonly EdlEvent[]): readonly string[] {
 
 function fits(timecode: string, rate: Rational): boolean {
   return countsTimecode(timecode, toNumber(rate))
-}
-
-function distinct(rates: readonly Rational[]): readonly Rational[] {
-  return [...new Map(rates.map((rate) => [`${rate.numerator}/${rate.denominator}`, rate])).values()]
 }
 
 function decimals(rate: Rational): string {

@@ -66,7 +66,9 @@ export async function uploadFile(
       asksFirst,
       signal,
     })
-    if (asksFirst && answer.status === EXPECTATION_FAILED) throw notAskable()
+    // A server, or a proxy before it, that cannot be asked first.
+    if (asksFirst && answer.status === EXPECTATION_FAILED)
+      throw new HttpFault({ operation: 'upload', reason: 'network', detail: `status ${EXPECTATION_FAILED}` })
     await tries.requireStored(answer, async () => md5)
   }
   const exchange = async () => {
@@ -84,11 +86,6 @@ export async function uploadFile(
   } catch (thrown) {
     throw thrown instanceof HttpFault ? faultError(thrown, link.host) : thrown
   }
-}
-
-/** The fault of a server, or of a proxy before it, that cannot be asked first. */
-function notAskable(): HttpFault {
-  return new HttpFault({ operation: 'upload', reason: 'network', detail: `status ${EXPECTATION_FAILED}` })
 }
 
 async function fileSize(path: string): Promise<number> {

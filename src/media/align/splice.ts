@@ -121,7 +121,8 @@ async function layIn(piece: ActivePiece, range: SampleRange, { bytes: buffer, at
   await piece.reader.skip(from - piece.nextSample)
   const bytes = await piece.reader.read(to - from)
   piece.nextSample = to
-  if (bytes.length < (to - from) * frameBytes(voice.format)) throw tooShort(from)
+  if (bytes.length < (to - from) * frameBytes(voice.format))
+    throw new JobFailedError('ERR_VOICE_TOO_SHORT', `The regenerated audio ends early, at sample ${from}.`)
 
   const fade = Math.min(piece.crossfadeSamples, Math.floor((range.endSample - range.startSample) / 2))
   const fadeInEnd = range.startSample === 0 ? 0 : range.startSample + fade
@@ -222,10 +223,6 @@ function replacesEverything(piece: SplicePiece, { format }: PcmStream, sampleCou
     voice.sampleCount !== null &&
     voice.sampleCount - handleSamples >= sampleCount
   )
-}
-
-function tooShort(sample: number): JobFailedError {
-  return new JobFailedError('ERR_VOICE_TOO_SHORT', `The regenerated audio ends early, at sample ${sample}.`)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FfmpegCommand } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { channelFilters, fileClockFilters, pickedFormat, rangeFilters } from '../pcm/clock-filters.js'
-import { type ClockRange, decodedInput, type FileClock, fileClock, rangeFrom } from '../pcm/file-clock.js'
+import { type ClockRange, decodedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { type PcmFormat, pcmFormatFor, type SampleType } from '../pcm/pcm.js'
 import { rawOutputOptions } from '../pcm/raw-input.js'
 import type { ChannelPick, CutRequest, VoiceCut } from '../voice-cut.js'
@@ -64,18 +64,17 @@ export function inBatches(cuts: readonly PlannedCut[]): readonly (readonly Plann
  */
 export function cutCommand(media: MediaInfo, cuts: readonly PlannedCut[]): FfmpegCommand {
   const splits = cuts.map((_, place) => `[cut${place}]asplit=2[voice${place}][raw${place}]`)
+  const [first] = cuts
+  const clock = first && fileClock(media, first.stream, first.request.readFromSample)
+  const graphs = [...new Set(cuts.map(({ stream }) => stream))].flatMap((stream) => trackGraph(media, stream, cuts))
   return {
-    inputs: [decodedInput(media, cuts[0] && clockOf(media, cuts[0]))],
-    filterComplex: [graphOf(media, cuts), ...splits].join(';'),
+    inputs: [decodedInput(media, clock)],
+    filterComplex: [...graphs, ...splits].join(';'),
     outputs: cuts.flatMap((cut, place) => [
       { url: fileUrl(cut.path), options: ['-map', `[voice${place}]`, ...NEUTRAL, ...cut.encoding.options] },
       { url: fileUrl(cut.pcmPath), options: ['-map', `[raw${place}]`, ...rawOutputOptions(decodedFormat(cut).sample)] },
     ]),
   }
-}
-
-function clockOf(media: MediaInfo, { stream, request }: PlannedCut): FileClock {
-  return fileClock(media, stream, request.readFromSample)
 }
 
 /** The format of a cut's samples on the way into its file. */
@@ -84,10 +83,6 @@ export function decodedFormat({ stream, channels, channelLayout, encoding }: Pla
 }
 
 const HEARD = { s16: 's16', s32: 's32', flt: 'f32', dbl: 'f64' } as const satisfies Record<string, SampleType>
-
-function graphOf(media: MediaInfo, cuts: readonly PlannedCut[]): string {
-  return [...new Set(cuts.map((cut) => cut.stream))].flatMap((stream) => trackGraph(media, stream, cuts)).join(';')
-}
 
 /** Decodes a track once and splits it into all of its cuts. They see only what lies between the first and the last. */
 function trackGraph(media: MediaInfo, stream: AudioStreamInfo, cuts: readonly PlannedCut[]): readonly string[] {

@@ -134,7 +134,8 @@ const RULES: readonly FailureRule[] = [
 /** Turns a failed ffmpeg or ffprobe into a typed error. @param input the file being processed, as the user knows it */
 export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
   const said = redactText(end.stderrTail)
-  const options = { input, cause: new Error(`${describeEnd(end)}: ${said.slice(-2000)}`) }
+  const how = end.signal ? `killed by ${end.signal}` : `exit code ${end.exitCode}`
+  const options = { input, cause: new Error(`${how}: ${said.slice(-2000)}`) }
   if (end.signal && end.signal !== 'SIGTERM') {
     return new TransientError('ERR_FFMPEG_KILLED', `ffmpeg was killed by ${end.signal} while processing ${input}.`, {
       ...options,
@@ -162,10 +163,6 @@ export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckE
 /** The error of a track of which not a single sample can be decoded. */
 export function soundless(input: string, audioIndex: number, cause?: unknown): PrecheckError {
   return unreadable(`Audio track ${audioIndex} of ${input} holds no sound that can be decoded`, { input, cause })
-}
-
-function describeEnd({ exitCode, signal }: ChildEnd): string {
-  return signal ? `killed by ${signal}` : `exit code ${exitCode}`
 }
 
 /** The last line that ffmpeg marked as an error, without the marks. */

@@ -97,7 +97,10 @@ async function jumpBetweenPlaces(find: FindPlace, sizeBytes: number): Promise<Cl
     const found = await find(Math.floor((place * (sizeBytes - SEARCH_BYTES)) / (PLACES - 1)), places[0]?.pid)
     if (found) places.push(found)
   }
-  const spans = places.slice(1).map((to, index) => spanOf(places[index] as Place, to))
+  const spans = places.slice(1).map((to, index) => {
+    const from = places[index] as Place
+    return { from, to, secPerByte: secondsBetween(from, to) / Math.max(1, to.atByte - from.atByte) }
+  })
   const usual = spans.map(({ secPerByte }) => secPerByte).sort((a, b) => a - b)[spans.length >> 1] ?? 0
   const slow = spans.filter(({ secPerByte }) => secPerByte < usual * SUSPICIOUS)
   const closer = slow.sort((a, b) => a.secPerByte - b.secPerByte).slice(0, CLOSER_PLACES)
@@ -107,10 +110,6 @@ async function jumpBetweenPlaces(find: FindPlace, sizeBytes: number): Promise<Cl
     if (jump) return jump
   }
   return undefined
-}
-
-function spanOf(from: Place, to: Place) {
-  return { from, to, secPerByte: secondsBetween(from, to) / Math.max(1, to.atByte - from.atByte) }
 }
 
 async function jumpInside(find: FindPlace, from: Place, to: Place, halvings: number): Promise<ClockJump | undefined> {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { InterruptedError } from '../../core/errors.js'
 import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl, safeInputOptions } from '../ffmpeg/input-safety.js'
-import { type AudioStreamInfo, audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
+import { audioStreams, type MediaInfo, pictureOf } from '../media-info.js'
 import { singleFrames } from '../pcm/single-frames.js'
 import { hasPackedFrames } from '../probe/misread/packed-frames.js'
 import { containerProfile, isMovieProfile } from './container-profile.js'
@@ -73,8 +73,11 @@ async function copyInto(
           url: fileUrl(path),
           options: [
             ...(picture ? ['-map', `0:${picture.index}`] : []),
-            ...audioStreams(media).flatMap((stream) => ['-map', `0:a:${stream.audioIndex}`]),
-            ...['-c', 'copy', ...audioStreams(media).flatMap(encodeAgain)],
+            ...audioStreams(media).flatMap(({ audioIndex }) => ['-map', `0:a:${audioIndex}`]),
+            ...['-c', 'copy'],
+            ...audioStreams(media).flatMap(({ codec, audioIndex }) =>
+              codec !== null && ENCODED_AGAIN.has(codec) ? [`-c:a:${audioIndex}`, codec] : [],
+            ),
             // The timecode and the tags are those of the whole file.
             ...['-map_metadata:g', '-1', '-map_chapters', '-1', '-strict', '-2', '-y'],
             ...(isMovieProfile(profile) ? ['-write_tmcd', '0'] : []),
@@ -86,8 +89,4 @@ async function copyInto(
     { signal, input: media.path },
   )
   return path
-}
-
-function encodeAgain({ codec, audioIndex }: AudioStreamInfo): readonly string[] {
-  return codec !== null && ENCODED_AGAIN.has(codec) ? [`-c:a:${audioIndex}`, codec] : []
 }

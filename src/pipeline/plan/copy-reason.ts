@@ -27,11 +27,9 @@ export function copyReason({ media, tracks, mux }: PlannedOutput, settings: JobS
 export function isCopyIfSame({ media, tracks, mux }: PlannedOutput, settings: JobSettings): boolean {
   if (changesAnyway(settings) || settings.signed || mux.container !== media.container) return false
   const isFolded = tracks.some(({ pieces }) => pieces.some(({ channels }) => channels.kind === 'downmix'))
-  return !isFolded && mux.streams.every((stream) => !isNewStream(stream) || staysLossy(stream))
-}
-
-function staysLossy({ fate, encoding, input }: NewStream): boolean {
-  return fate === 'replaced' && !encoding.lossless && encoding.codec === input.codec
+  const staysLossy = ({ fate, encoding, input }: NewStream) =>
+    fate === 'replaced' && !encoding.lossless && encoding.codec === input.codec
+  return !isFolded && mux.streams.filter(isNewStream).every(staysLossy)
 }
 
 function changesAnyway({ recipe, outputType }: JobSettings): boolean {

@@ -49,7 +49,7 @@ export class OnnxSession {
   reset(): void {
     const { states, constants } = this.stage
     const begun = states.map(({ input, shape, initial }) => {
-      const values = new Float32Array(product(shape))
+      const values = new Float32Array(shape.reduce((total, size) => total * size, 1))
       values.set(initial)
       return [input, this.#tensor(values, shape)]
     })
@@ -74,8 +74,4 @@ export class OnnxSession {
   #tensor(values: Float32Array, shape: readonly number[]): Tensor {
     return new this.#runtime.Tensor('float32', values, [...shape])
   }
-}
-
-function product(shape: readonly number[]): number {
-  return shape.reduce((total, size) => total * size, 1)
 }

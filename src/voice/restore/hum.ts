@@ -36,7 +36,9 @@ export function findHum(channel: Float32Array): Hum | undefined {
   if (channel.length < LEAST_SEGMENTS * SEGMENT_SAMPLES * FACTOR) return undefined
   const low = decimate(channel, FACTOR, CROSSINGS)
   const segments = Math.floor(low.length / SEGMENT_SAMPLES)
-  const powers = Float64Array.from({ length: segments }, (_, m) => meanSquare(segmentOf(low, m)))
+  const powers = Float64Array.from({ length: segments }, (_, m) =>
+    meanSquare(low.subarray(m * SEGMENT_SAMPLES, (m + 1) * SEGMENT_SAMPLES)),
+  )
   const total = powers.reduce((sum, power) => sum + power, 0) / segments
   if (total < LEAST_POWER) return undefined
   const weights = weightsOf(powers)
@@ -51,10 +53,6 @@ export function findHum(channel: Float32Array): Hum | undefined {
 function weightsOf(powers: Float64Array): Float64Array {
   const floor = (Float64Array.from(powers).sort()[Math.floor(powers.length / 20)] ?? 0) + 1e-12
   return powers.map((power) => (floor / Math.max(floor, power)) ** 2)
-}
-
-function segmentOf(low: Float32Array, m: number): Float32Array {
-  return low.subarray(m * SEGMENT_SAMPLES, (m + 1) * SEGMENT_SAMPLES)
 }
 
 function meanSquare(values: Float32Array): number {

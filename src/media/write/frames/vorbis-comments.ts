@@ -55,13 +55,10 @@ export function freshComments(list: Buffer): Buffer {
 
 /** The list without the stale comments that cannot be renewed, as pieces. @param at place of the list in the file */
 export function freshCommentPieces(list: Buffer, at: number): readonly BytePiece[] {
-  const { head, ranges } = freshParts(list, unrenewable(list))
+  const unrenewable = staleComments(list).filter((comment) => levelOf(list, comment, 0) === null)
+  const { head, ranges } = freshParts(list, unrenewable)
   const kept = ranges.map(({ start, length }): BytePiece => ({ kind: 'input', start: at + start, length }))
   return [newBytes(head), ...kept]
-}
-
-function unrenewable(list: Buffer): readonly VorbisComment[] {
-  return staleComments(list).filter((comment) => levelOf(list, comment, 0) === null)
 }
 
 /** Vendor and number of comments, and the ranges of the list that stay. */

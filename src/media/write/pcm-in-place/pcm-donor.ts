@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type PcmFormat, pcmFormatFor } from '../../pcm/pcm.js'
+import { pcmFormatFor } from '../../pcm/pcm.js'
 import type { WantedTrack } from '../writer.js'
 import { measureBext, type PcmDonor } from './bext-loudness.js'
 import type { InPlaceFile } from './in-place-file.js'
@@ -38,10 +38,11 @@ export async function measureSamples(
   path: string,
   { track, stale, samples, signal }: MeasureOptions,
 ): Promise<PcmDonor> {
+  const metered = { ...pcmFormatFor(track.input), channels: track.channels }
   const needs = (kind: StaleChunk['kind']) => stale.some((each) => each.kind === kind)
   return {
     md5: needs('md5') ? await md5Of(path, samples) : null,
-    loudness: needs('loudness') ? await measureBext(path, meteredFormat(track), samples.readOptions, signal) : null,
+    loudness: needs('loudness') ? await measureBext(path, metered, samples.readOptions, signal) : null,
   }
 }
 
@@ -50,8 +51,4 @@ async function md5Of(path: string, { range }: DonorSamples): Promise<Buffer> {
   const part = range ? { start: range.start, end: range.start + range.length - 1 } : {}
   for await (const chunk of createReadStream(path, part)) hash.update(chunk as Buffer)
   return hash.digest()
-}
-
-function meteredFormat({ input, channels }: WantedTrack): PcmFormat {
-  return { ...pcmFormatFor(input), channels }
 }

@@ -50,7 +50,10 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
     kind: 'takes',
     census: censusOf(parsed, tracks),
     levels: chunkLevels(parsed.stale),
-    donors: tracks.map(({ input }) => donorFormat(media, input, trackBytes(parsed, input))),
+    donors: tracks.map(({ input }) => {
+      const bytes = runsOf(parsed, input).reduce((sum, { length }) => sum + length, 0)
+      return donorFormat(media, input, bytes)
+    }),
   }
 }
 
@@ -108,7 +111,7 @@ function structureFates(parsed: InPlaceFile, tracks: readonly WantedTrack[]): (s
 function layOut(parsed: InPlaceFile, { media, tracks }: Wanted, donors: readonly PcmDonor[]) {
   const changes = [
     ...tracks.flatMap(({ input }, donor) => sampleChanges(runsOf(parsed, input), donor)),
-    ...staleChanges(parsed, donors),
+    ...parsed.stale.map((fact) => staleChange(fact, parsed.chunkForm === 'caf' ? 'free' : 'JUNK', donors[0])),
     ...checksumChanges(parsed, tracks),
   ].sort((one, other) => one.start - other.start)
   return withReplacements(media.sizeBytes, () => [changes])
@@ -132,15 +135,7 @@ function checksumChanges(parsed: InPlaceFile, tracks: readonly WantedTrack[]): r
   })
 }
 
-function staleChanges({ stale, chunkForm }: InPlaceFile, [donor]: readonly PcmDonor[]): readonly Replacement[] {
-  return stale.map((fact) => staleChange(fact, chunkForm === 'caf' ? 'free' : 'JUNK', donor))
-}
-
 function runsOf({ samples }: InPlaceFile, { audioIndex }: AudioStreamInfo): readonly ByteRange[] {
   const found = samples.get(audioIndex)
   return found?.kind === 'found' ? found.runs : []
-}
-
-function trackBytes(parsed: InPlaceFile, input: AudioStreamInfo): number {
-  return runsOf(parsed, input).reduce((sum, { length }) => sum + length, 0)
 }

@@ -24,14 +24,14 @@ export function layOutFile(file: IsoFile, voices: readonly number[], donors: rea
     const { plan, narrow } = layOutOnce(file, voices, tracks, wide)
     if (narrow.length === 0) return plan
     for (const box of narrow) {
-      if (box.type !== 'stco' || wide.has(box)) throw tooNarrow(box)
+      if (box.type !== 'stco' || wide.has(box))
+        throw new JobFailedError(
+          'ERR_OFFSETS',
+          `The box ${box.type} at byte ${box.start} has no room for the new offsets.`,
+        )
       wide.add(box)
     }
   }
-}
-
-function tooNarrow({ type, start }: Box): JobFailedError {
-  return new JobFailedError('ERR_OFFSETS', `The box ${type} at byte ${start} has no room for the new offsets.`)
 }
 
 /** The plan, with the boxes whose fields are too narrow for it. */

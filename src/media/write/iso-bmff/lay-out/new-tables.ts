@@ -12,7 +12,7 @@ import {
 import { type DurationRun, groupDurations, type SampleSizes } from '../../../probe/movie/sample-table.js'
 import { type IsoFile, newDuration } from '../read/iso-file.js'
 import { type Movie, withClock, withDuration } from '../read/movie.js'
-import { newSampleEntry, type SampleEntry } from '../read/sample-entry.js'
+import { newSampleEntry } from '../read/sample-entry.js'
 import { durationOf, isFragmented } from '../read/voice-runs.js'
 import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
@@ -31,7 +31,10 @@ export function replaceTables(track: NewIsoTrack, movie: Movie, isWide: boolean,
   const inFragments = isFragmented(old)
   const stsd = childAt(old.track.stbl, 'stsd')
   const entry = old.track.entries[0]
-  if (stsd && entry) into.set(stsd, [makeDescription(track, entry)])
+  if (stsd && entry) {
+    const made = newSampleEntry(entry, track.donor.entry)
+    into.set(stsd, [makeFullBox('stsd', 0, 0, Buffer.concat([uint32BE(1), made]))])
+  }
   const tkhd = childAt(box, 'tkhd')
   const edts = childAt(box, 'edts')
   if (edts && edits) replaceEdits(edts, edits, into)
@@ -124,10 +127,6 @@ function sizesOf({ donor, indexed: { from, to } }: NewIsoTrack): SampleSizes {
   const { sizes } = donor.packets
   if (sizes.kind === 'uniform') return { ...sizes, count: to - from }
   return { kind: 'each', bytes: sizes.bytes.subarray(from, to) }
-}
-
-function makeDescription({ donor }: NewIsoTrack, entry: SampleEntry): Buffer {
-  return makeFullBox('stsd', 0, 0, Buffer.concat([uint32BE(1), newSampleEntry(entry, donor.entry)]))
 }
 
 function trackHeader({ old }: NewIsoTrack, tkhd: Box, movie: Movie): readonly Buffer[] {

@@ -113,7 +113,8 @@ function mergedEntry(old: SampleEntry, donor: SampleEntry): Buffer | null {
   if (opus) configs.set('dOps', withOpusRate(oldConfigs.get('dOps'), opus))
   const children = withConfigs(before.children, configs)
   if (!children || configs.size !== oldConfigs.size) return null
-  const rates = before.children.some(({ type }) => type === 'btrt') ? btrtOf(after) : EMPTY
+  const [oldRates, newRates] = [before, after].map((entry) => entry.children.find(({ type }) => type === 'btrt'))
+  const rates = (oldRates && newRates?.bytes) ?? EMPTY
   const bytes = Buffer.concat([before.fields, ...children, rates])
   bytes.writeUInt32BE(bytes.length, 0)
   return bytes
@@ -141,14 +142,10 @@ function aacChannels({ children }: SoundEntry): number | null {
 
 const EMPTY = Buffer.alloc(0)
 
-function btrtOf({ children }: SoundEntry): Buffer {
-  return children.find(({ type }) => type === 'btrt')?.bytes ?? EMPTY
-}
-
 /** The boxes that configure a decoder, from the description or from QuickTime's `wave` within it. */
 function codecBoxes(children: readonly Box[]): ReadonlyMap<string, Buffer> {
-  const own = children.filter(({ type }) => CODEC_BOXES.has(type))
-  return new Map([...own, ...children.filter(isWave).flatMap(waveBoxes).filter(isCodecBox)].map(asPair))
+  const boxes = [...children, ...children.filter(isWave).flatMap(waveBoxes)].filter(isCodecBox)
+  return new Map(boxes.map(({ type, bytes }) => [type, bytes ?? EMPTY]))
 }
 
 /** Old boxes with new configurations; null if one has no counterpart. Omits bit rates of the old audio. */
@@ -171,10 +168,6 @@ function isCodecBox({ type }: Box): boolean {
 
 function isWave({ type }: Box): boolean {
   return type === 'wave'
-}
-
-function asPair({ type, bytes }: Box): readonly [string, Buffer] {
-  return [type, bytes ?? EMPTY]
 }
 
 /** QuickTime ends the list with a box of type zero. */

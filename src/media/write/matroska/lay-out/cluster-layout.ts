@@ -120,7 +120,10 @@ export class ClusterLayout {
   }
 
   #delta(): number {
-    return this.#blockDelta + sum(this.#numbers, numberDelta)
+    return (
+      this.#blockDelta +
+      sum(this.#numbers, ({ id, old, value, bytes }) => makeUint(id, value, bytes).length - old.length)
+    )
   }
 
   /** Null for the head of the input, which states no length. */
@@ -169,10 +172,6 @@ export function blockBytesOf(track: NewMatroskaTrack, from: number, to: number):
 
 function newNumber(id: number, old: StatedNumber): NewNumber {
   return { id, old, value: old.value, bytes: old.bodyBytes }
-}
-
-function numberDelta({ id, old, value, bytes }: NewNumber): number {
-  return makeUint(id, value, bytes).length - old.length
 }
 
 function delta(edits: readonly Edit[]): number {
