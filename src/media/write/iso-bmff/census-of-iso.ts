@@ -3,6 +3,7 @@ import { trackIdOf } from '../../probe/movie/fragment-facts.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
+import { isKeyFact } from './lay-out/track-facts.js'
 import { type OldFact, oldFacts } from './old-facts.js'
 import { nameOf } from './read/gapless-info.js'
 import { type IsoFile, newDuration } from './read/iso-file.js'
@@ -23,6 +24,10 @@ const NEW_BOXES: Readonly<Record<string, string>> = {
   ...{ stps: 'every new packet is a start', stsh: 'every new packet is a start' },
   ...{ padb: 'states bits of the old packets', subs: 'states parts of the old packets' },
   ...{ tfhd: 'defaults of the new packets', tfdt: 'time of the new packets', trun: 'the new packets' },
+}
+
+function newBoxReason(box: Box): string | undefined {
+  return isKeyFact(box) ? 'states the encryption of the old packets' : NEW_BOXES[box.type]
 }
 
 /** Boxes that state places in the file. */
@@ -72,7 +77,7 @@ class BoxCensus {
     if (fact?.fate === 'lost') return [lost(named, start, length, fact.reason)]
     if (fact) return [rewritten(named, start, length, fact.reason)]
     if (box.type === 'mvhd' && this.#isRetimed) return [rewritten(path, start, length, 'duration of the sound')]
-    const reason = isOfVoice || this.#own.has(box) ? NEW_BOXES[box.type] : undefined
+    const reason = isOfVoice || this.#own.has(box) ? newBoxReason(box) : undefined
     if (reason !== undefined) return [rewritten(path, start, length, reason)]
     if (PLACES.has(box.type) || path === 'moov/gps ') return [rewritten(path, start, length, 'places in the file')]
     if (box.type === 'mdat') return [this.#dataEntry(box, path)]

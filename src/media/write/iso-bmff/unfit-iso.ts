@@ -1,5 +1,5 @@
 import type { AudioStreamInfo } from '../../media-info.js'
-import { type Box, childAt, childBoxes, endOf, withDescendants } from '../../probe/movie/box.js'
+import { type Box, bodyOf, childBoxes, endOf, withDescendants } from '../../probe/movie/box.js'
 import { type Edit, hasHole, NORMAL_RATE, shownEdits } from '../../probe/movie/edits.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
@@ -93,11 +93,17 @@ function unfitEdits(edits: readonly Edit[], timeScale: number, movieTimeScale: n
 
 /** @param box `stbl` or `traf` */
 function unfitTables(box: Box | undefined): string | undefined {
-  if (childAt(box, 'saio') || childAt(box, 'saiz') || childAt(box, 'senc')) {
-    return 'the packets of the track have auxiliary data'
-  }
+  if (childBoxes(box, 'saiz').some(isOfOtherKind)) return 'the packets of the track have auxiliary data'
   const isSmooth = childBoxes(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
   return isSmooth ? 'the track repeats its times for Smooth Streaming' : undefined
+}
+
+const KEY_SCHEMES: ReadonlySet<string> = new Set(['cenc', 'cens', 'cbc1', 'cbcs', 'piff'])
+
+/** True if auxiliary data states something else than how packets were encrypted. */
+function isOfOtherKind(saiz: Box): boolean {
+  const body = bodyOf(saiz)
+  return ((body[3] ?? 0) & 1) === 1 && !KEY_SCHEMES.has(body.toString('latin1', 4, 8))
 }
 
 function unfitStructure({ structure, movie }: IsoFile): string | undefined {

@@ -18,7 +18,10 @@ async function protectedFilm(name: string): Promise<string> {
   await ffmpeg(...picture(3, '64x48', 5), ...tone(3, 48_000, 1), '-c:v', 'mpeg4', '-c:a', 'aac', ...flags, path)
   const film = await readFile(path)
   const described = within(film, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'], encryptedEntry)
-  await writeFile(path, within(described, ['moof'], encryptedFragment))
+  await writeFile(
+    path,
+    within(described, ['moof'], (moof) => encryptedFragment(moof, 0)),
+  )
   return path
 }
 
@@ -47,15 +50,16 @@ function encryptedEntry(stsd: Buffer): Buffer {
   ])
 }
 
-/** Gives each picture of a fragment an initialization vector, and moves the packets by the new boxes. */
-function encryptedFragment(moof: Buffer): Buffer {
-  const count = moof.readUInt32BE(moof.indexOf('trun') + 8)
+/** Gives each packet of a track an initialization vector, and moves the packets by the new boxes. */
+function encryptedFragment(moof: Buffer, track: number): Buffer {
+  const trun = moof.indexOf('trun')
+  const count = moof.readUInt32BE((track === 0 ? trun : moof.indexOf('trun', trun + 4)) + 8)
   const vectors = box('senc', Buffer.concat([uint32BE(0, count), Buffer.alloc(8 * count, 1)]))
   const sizes = box('saiz', Buffer.concat([uint32BE(0), Buffer.from([8]), uint32BE(count)]))
-  let isPicture = true
+  let place = 0
   const made = within(moof, ['traf'], (traf) => {
-    const added = isPicture ? [sizes, box('saio', uint32BE(0, 1, 0)), vectors] : []
-    isPicture = false
+    const added = place === track ? [sizes, box('saio', uint32BE(0, 1, 0)), vectors] : []
+    place += 1
     return Buffer.concat([traf, ...added])
   })
   // Offsets count from the first byte of the `moof`.
@@ -95,4 +99,24 @@ it('copies an excerpt of the clear sound alone', async () => {
   const media = await probe(await protectedFilm('sampled.mp4'))
   const excerpt = await copyExcerpt(media, { startSec: 0, lengthSec: 1, folder: folder.path })
   expect((await probe(excerpt)).streams).toMatchObject([{ kind: 'audio' }])
+})
+
+it('replaces sound that was decrypted, and leaves out how its old packets were encrypted', async () => {
+  const path = folder.file('decrypted.mp4')
+  const flags = ['-g', '5', '-movflags', 'frag_keyframe+empty_moov+default_base_moof+skip_trailer']
+  await ffmpeg(...picture(3, '64x48', 5), ...tone(3, 48_000, 1), '-c:v', 'mpeg4', '-c:a', 'aac', ...flags, path)
+  await writeFile(
+    path,
+    within(await readFile(path), ['moof'], (moof) => encryptedFragment(moof, 1)),
+  )
+  const { plan, part, verified } = await writtenFile(path)
+  const { writer, census } = bytesWriting(plan)
+  expect(writer).toBe('iso-bmff')
+  expect([...census].find(({ path }) => path === 'moof/traf/senc')).toMatchObject({
+    fate: 'rewritten',
+    reason: 'states the encryption of the old packets',
+  })
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const after = await readFile(part)
+  expect(['senc', 'saiz', 'saio'].map((type) => after.includes(type))).toEqual([false, false, false])
 })

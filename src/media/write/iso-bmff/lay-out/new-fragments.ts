@@ -4,7 +4,7 @@ import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
 import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
-import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
+import { isPacketFact, isStaleGroup, makeGroup } from './track-facts.js'
 
 /** Flags of a sync sample. */
 const SYNC_SAMPLE = 0x0200_0000
@@ -41,7 +41,7 @@ export function replaceFragment(track: NewIsoTrack, fragment: TrackFragment, int
   })
   const packets = runs.reduce((sum, { place }) => sum + sizeOf(track.deals.at(place)), 0)
   for (const child of fragment.box.children) {
-    if (PACKET_FACTS.has(child.type)) into.set(child, [])
+    if (isPacketFact(child)) into.set(child, [])
     if (child.type === 'sbgp' && isStaleGroup(child)) into.set(child, makeGroup(child, packets))
   }
   return { fragment, header, runs }

@@ -16,7 +16,7 @@ import { newSampleEntry } from '../read/sample-entry.js'
 import { durationOf, isFragmented } from '../read/voice-runs.js'
 import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
-import { isStaleGroup, makeGroup, PACKET_FACTS } from './track-facts.js'
+import { isKeyFact, isPacketFact, isStaleGroup, makeGroup } from './track-facts.js'
 
 /**
  * Makes the boxes of a track that describe its packets.
@@ -62,6 +62,7 @@ function replacePlaces({ old, donor, chunks }: NewIsoTrack, isWide: boolean, int
   for (const child of old.track.stbl?.children ?? []) {
     if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
     if (child.type === 'stco' || child.type === 'co64') into.set(child, [offsets])
+    if (isKeyFact(child)) into.set(child, [])
   }
   return offsets
 }
@@ -93,7 +94,7 @@ function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacem
       case 'sgpd':
       case 'sbgp':
         // The groups of the donor count its packets in fragments, too.
-        if (isStaleGroup(child) && !inFragments) into.set(child, [])
+        if (isKeyFact(child) || (isStaleGroup(child) && !inFragments)) into.set(child, [])
         else if (isStaleGroup(child) && child.type === 'sbgp') into.set(child, makeGroup(child, count))
         break
       case 'sdtp':
@@ -101,7 +102,7 @@ function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacem
         into.set(child, repeatedFact(child, count))
         break
       default:
-        if (PACKET_FACTS.has(child.type)) into.set(child, [])
+        if (isPacketFact(child)) into.set(child, [])
     }
   }
   return offsets

@@ -1,9 +1,24 @@
 import { type Box, bodyOf, makeFullBox } from '../../../probe/movie/box.js'
 
 /** Boxes of `stbl` and `traf` with a row for each old packet. */
-export const PACKET_FACTS: ReadonlySet<string> = new Set([
+const PACKET_FACTS: ReadonlySet<string> = new Set([
   ...['ctts', 'cslg', 'stss', 'stps', 'stsh', 'sdtp', 'stdp', 'padb', 'subs'],
 ])
+
+/** True if a box of `stbl` or `traf` has a row for each old packet. */
+export function isPacketFact(box: Box): boolean {
+  return PACKET_FACTS.has(box.type) || isKeyFact(box)
+}
+
+const KEY_BOXES: ReadonlySet<string> = new Set(['senc', 'saiz', 'saio'])
+/** The `uuid` of PIFF that became `senc`. */
+const PIFF_ENCRYPTION = 'a2394f525a9b4f14a2446c427c648df4'
+
+/** True if a box states the encryption of each old packet (ISO/IEC 23001-7). Decrypting programs leave it. */
+export function isKeyFact(box: Box): boolean {
+  const isKeyGroup = (box.type === 'sgpd' || box.type === 'sbgp') && groupingOf(box) === 'seig'
+  return KEY_BOXES.has(box.type) || box.extendedType === PIFF_ENCRYPTION || isKeyGroup
+}
 
 /** Groups that state how many packets a decoder needs before its output is right. */
 const ROLL_GROUPS: ReadonlySet<string> = new Set(['roll', 'prol'])
