@@ -5,8 +5,8 @@ import { ID } from './ids.js'
 
 const AUDIO = 2
 const LACING = 0x06
-/** The EBML head, and the head of the segment behind it. */
-const TOP_BYTES = 4096
+/** The EBML head, and empty space behind it. */
+const MOST_BEFORE_SEGMENT = 16
 /** The head of an element, and that of the block in it. */
 const HEAD_BYTES = 32
 /** About ten seconds of a film. A track that has several packets in its blocks has them there. */
@@ -24,12 +24,14 @@ const SHARED_ERROR_SEC = 0.045
 
 /** The segment of a Matroska file, which holds everything else; undefined if the file has another structure. */
 export async function matroskaSegment(file: FileHandle): Promise<{ start: number; head: Head } | undefined> {
-  const top = await readAt(file, 0, TOP_BYTES)
-  const ebml = readHead(top, 0)
-  if (!ebml || ebml.length === null) return undefined
-  const start = ebml.headBytes + ebml.length
-  const head = readHead(top, start)
-  return head?.id === ID.Segment ? { start, head } : undefined
+  let start = 0
+  for (let element = 0; element < MOST_BEFORE_SEGMENT; element++) {
+    const head = readHead(await readAt(file, start, HEAD_BYTES), 0)
+    if (start > 0 && head?.id === ID.Segment) return { start, head }
+    if (head?.id !== (start === 0 ? ID.EBML : ID.Void) || head.length === null) return undefined
+    start += head.headBytes + head.length
+  }
+  return undefined
 }
 
 /**

@@ -40,6 +40,7 @@ class ElementCensus {
 
   entries(): Census {
     const { segment, parts, sizeBytes } = this.#file
+    // Empty space may follow the head.
     this.#add(kept('EBML', 0, segment.start))
     const { headBytes, length } = segment.head
     this.#add(
@@ -61,6 +62,7 @@ class ElementCensus {
     const path = `Segment/${nameOfId(id)}`
     if (id === ID.SeekHead) this.#add(rewritten(path, start, end - start, 'places of the elements'))
     else if (id === ID.Cues) this.#add(rewritten(path, start, end - start, 'places of the clusters and blocks'))
+    else if (element && element.start !== start) this.#add(rewritten(path, start, end - start, 'copy of the first one'))
     else if (element) this.#addElement(element, path)
     else this.#add(kept(path, start, end - start))
   }

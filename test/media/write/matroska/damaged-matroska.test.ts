@@ -14,6 +14,8 @@ const form = ['-c:v', 'mpeg4', '-g', '10', '-c:a', 'aac', '-cluster_time_limit',
 
 /** The head of an element of 20,000 bytes that nobody knows. */
 const UNKNOWN = [0x42, 0x42, 0x10, 0, 0x4e, 0x20]
+/** The head of a group of six bytes, in which no block fits. */
+const GROUP = [0xa0, 0x86]
 
 /** A recording in several clusters of known or unknown sizes, with other bytes in its third one. */
 async function damagedFilm(name: string, hasSizes: boolean, damage: (cluster: Node, film: Buffer) => void) {
@@ -43,6 +45,7 @@ async function soundPackets(path: string) {
 
 it.each([
   ['zeros in the place of a block', 'block.mkv', true, [], ({ children }: Node) => children[6]?.start],
+  ['zeros in a group', 'group.mkv', true, GROUP, ({ children }: Node) => children[6]?.start],
   ['zeros in a cluster without a size', 'live.mkv', false, [], ({ children }: Node) => children[6]?.start],
   ['zeros in the place of a cluster', 'head.mkv', true, [], ({ start }: Node) => start],
   ['an unknown element that exceeds its cluster', 'long.mkv', true, UNKNOWN, ({ start }: Node) => start],

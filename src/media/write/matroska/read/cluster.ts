@@ -38,6 +38,10 @@ export interface Cluster {
   readonly silentTracks: readonly number[]
 }
 
+/** Says that the bytes of an element fit none. ffmpeg passes over the rest of its cluster, too. */
+const DAMAGED = 'damaged'
+type Reading = typeof DAMAGED | 'fits'
+
 /** The reader of clusters: collects their blocks by track. */
 export class ClusterReader {
   readonly #window: FileWindow
@@ -69,15 +73,14 @@ export class ClusterReader {
       const child = headIn(this.#window, at)
       if (child && head.length === null && ENDS_CLUSTER.has(child.id)) break
       const end = child && child.length !== null ? at + child.headBytes + child.length : Number.POSITIVE_INFINITY
-      if (!child || child.length === null || end > stop) {
+      const reading = child && end <= stop ? this.#readChild(draft, child, at, end) : DAMAGED
+      if (reading && (await reading) === DAMAGED) {
         const next = await nextTopElement(this.#window, at + 1, stop)
         if (next < stop && head.length !== null) throw new MalformedFile(`no element of a cluster fits at byte ${at}`)
         draft.others.push({ id: 0, start: at, length: next - at })
         at = next
         break
       }
-      const reading = this.#readChild(draft, child, at, end)
-      if (reading) await reading
       draft.isEmpty = false
       at = end
     }
@@ -91,7 +94,7 @@ export class ClusterReader {
     return at
   }
 
-  #readChild(draft: ClusterDraft, child: Head, at: number, end: number): Promise<void> | undefined {
+  #readChild(draft: ClusterDraft, child: Head, at: number, end: number): Promise<Reading> | undefined {
     const bodyAt = at + child.headBytes
     switch (child.id) {
       case ID.Timestamp:
@@ -109,7 +112,7 @@ export class ClusterReader {
     }
   }
 
-  async #readOther(draft: ClusterDraft, child: Head, at: number, end: number): Promise<void> {
+  async #readOther(draft: ClusterDraft, child: Head, at: number, end: number): Promise<Reading> {
     const bodyAt = at + child.headBytes
     const number = () => {
       const value = readUint(this.#window.peek(bodyAt, end - bodyAt))
@@ -133,9 +136,10 @@ export class ClusterReader {
         inside += head.headBytes + head.length
       }
     }
+    return 'fits'
   }
 
-  async #readGroup(draft: ClusterDraft, start: number, bodyAt: number, end: number): Promise<void> {
+  async #readGroup(draft: ClusterDraft, start: number, bodyAt: number, end: number): Promise<Reading> {
     let list: BlockList | null = null
     const found = new Map<number, { readonly start: number; readonly length: number }>()
     for (let at = bodyAt; at < end; ) {
@@ -143,27 +147,29 @@ export class ClusterReader {
       if (pending) await pending
       const child = headIn(this.#window, at)
       if (!child || child.length === null || at + child.headBytes + child.length > end) {
-        throw new MalformedFile(`no element of a block fits at byte ${at}`)
+        if (list) throw new MalformedFile(`no element of a block fits at byte ${at}`)
+        return DAMAGED
       }
       const childEnd = at + child.headBytes + child.length
       if (child.id === ID.Block) {
         const body = { at: at + child.headBytes, end: childEnd }
         // No sound refers to another block, and only a block outside a group says so by itself.
         list = this.#takeBlock(draft, body, { start, length: end - start, flags: KEYFRAME })
-        if (!list) return
+        if (!list) return 'fits'
       } else found.set(child.id, { start: at + child.headBytes, length: child.length })
       at = childEnd
     }
     if (!list) {
       draft.takeOrdinal(start)
-      return
+      return 'fits'
     }
     if (found.has(ID.BlockAdditions)) list.unfit = 'its blocks have additions'
     if (found.has(ID.CodecState)) list.unfit = 'its codec settings change in the middle'
     const padding = found.get(ID.DiscardPadding)
-    if (!padding) return
+    if (!padding) return 'fits'
     await this.#window.bring(padding.start)
     list.discardPaddings.set(list.count - 1, Buffer.from(this.#window.peek(padding.start, padding.length)))
+    return 'fits'
   }
 
   /** Null for a block of a track that is not collected. */

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { MalformedFile } from '../../../probe/malformed-file.js'
 import type { Head } from '../../../probe/matroska/ebml.js'
 import { ID, isKnownId } from '../../../probe/matroska/ids.js'
+import { matroskaSegment } from '../../../probe/matroska/matroska-clock.js'
 import { FileWindow } from '../../file-window.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
@@ -67,12 +68,10 @@ class SegmentReader {
 
   async read(): Promise<MatroskaFile> {
     const { sizeBytes } = this.#window
-    const top = await this.#headAt(0)
-    if (top?.id !== ID.EBML || top.length === null) throw new MalformedFile('it does not begin with an EBML head')
-    const [ebml] = await this.#elementsAt(0, top.headBytes + top.length)
-    const start = top.headBytes + top.length
-    const head = await this.#headAt(start)
-    if (head?.id !== ID.Segment) throw new MalformedFile('no segment follows its head')
+    const segment = await matroskaSegment(this.#file)
+    if (!segment) throw new MalformedFile('no segment follows its head')
+    const { start, head } = segment
+    const [ebml] = await this.#elementsAt(0, start)
     const dataStart = start + head.headBytes
     if (head.length !== null && dataStart + head.length > sizeBytes) throw new MalformedFile('it is truncated')
     const stop = head.length === null ? sizeBytes : dataStart + head.length
@@ -126,11 +125,20 @@ class SegmentReader {
     const end = length === null ? stop : start + headBytes + length
     const [element = null] = READ.has(id) ? await this.#elementsAt(start, end) : []
     if (id === ID.Tracks && element) {
-      if (this.#tracks) throw new MalformedFile('it lists its tracks twice')
+      const [first] = elementsIn({ parts: this.#parts }, ID.Tracks)
+      if (first) return this.#repeatTracks(element, first)
       this.#tracks = readTracks(element)
       this.#clusters.collected = new Set(this.#tracks.flatMap(({ isAudio, number }) => (isAudio ? number : [])))
     }
     this.#parts.push({ kind: 'element', id, start, end, element })
+    return end
+  }
+
+  /** A recorder may repeat its list for readers that begin in the middle. */
+  #repeatTracks(element: Element, first: Element): number {
+    if (!element.bytes.equals(first.bytes)) throw new MalformedFile('it lists its tracks twice')
+    const end = element.start + element.bytes.length
+    this.#parts.push({ kind: 'element', id: ID.Tracks, start: element.start, end, element: first })
     return end
   }
 
