@@ -61,16 +61,19 @@ export async function chunkFile(file: FileHandle, sizeBytes: number): Promise<Ch
   let longData: number | undefined
   const end = Math.min(endOf(head, form, sizeBytes, isRifx), sizeBytes)
   let at = headLength
+  // ffmpeg plays samples behind the end that a RIFF states.
+  let hasSound = false
   const read = nearReader(file)
-  while (at + LAYOUT[form].chunk <= sizeBytes && at < end) {
+  while (at + LAYOUT[form].chunk <= sizeBytes && (at < end || !hasSound)) {
     const bytes = await read(at, 24)
     const chunk = chunkAt(bytes, at, form, { sizeBytes, longData, isRifx })
     if (chunks.length > MAX_STRUCTURES) return undefined
     // After the media, other bytes are trailing bytes. Before them, the file cannot be parsed.
-    if (!chunk && chunks.some(({ id, list }) => holdsSamples(id) || list === 'movi')) break
+    if (!chunk && hasSound) break
     if (!chunk) return undefined
     if (chunk.id === 'ds64' && bytes.length >= 24) longData = Number(bytes.readBigUInt64LE(16))
     chunks.push(chunk)
+    hasSound ||= holdsSamples(chunk.id) || chunk.list === 'movi'
     at = chunk.end
   }
   return { form, isRifx, name: nameOf(head, form), headLength, chunks, end: at, sizeBytes }
