@@ -232,9 +232,11 @@ export function isMovieProfile({ data }: Pick<ContainerProfile, 'data'>): boolea
   return data === 'mp4' || data === 'quicktime'
 }
 
+/** PCM whose packets have headers of their own. ffmpeg gives that of a DVD times that run away from the picture. */
+const WITH_HEADS: ReadonlySet<string> = new Set(['pcm_bluray', 'pcm_dvd'])
+
 /** True if a container can carry an audio codec. */
 export function carriesAudio(profile: ContainerProfile, codec: string): boolean {
-  // The packets of a Blu-ray have headers of their own.
-  const isAnyPcm = codec.startsWith('pcm_') && codec !== 'pcm_bluray'
+  const isAnyPcm = codec.startsWith('pcm_') && !WITH_HEADS.has(codec)
   return profile.audioCodecs.some((known) => known === codec || (known === 'pcm_*' && isAnyPcm))
 }

@@ -1,6 +1,6 @@
 import { type FfmpegCommand, type FfmpegInput, runFfmpeg } from '../ffmpeg/ffmpeg.js'
 import { fileUrl } from '../ffmpeg/input-safety.js'
-import { type PcmFormat, type PcmStream, pcmCodecName } from '../pcm/pcm.js'
+import { type PcmFormat, type PcmStream, rawFormatName } from '../pcm/pcm.js'
 import { writeBuffers } from '../pcm/pcm-file.js'
 import { slicePcm } from '../pcm/pcm-streams.js'
 import { rawInputOptions } from '../pcm/raw-input.js'
@@ -81,14 +81,17 @@ export function donorCommands(
   return [...turnsCommands(format, side.encoding), framesCommand('pipe:0', encoded, format.sampleRate, side)]
 }
 
-/** True if a side file is nothing but samples: ffmpeg names its raw muxers like the codecs, without `pcm_`. */
-export function isRaw({ muxer }: DonorFormat, { codec }: AudioEncoding): boolean {
-  return `pcm_${muxer}` === codec
+/** ffmpeg names its raw muxers like the codecs, without `pcm_`. */
+const RAW = /^([us]8|[suf](16|24|32|64)[lb]e|alaw|mulaw)$/
+
+/** True if a side file is nothing but samples. */
+export function isRaw({ muxer }: DonorFormat): boolean {
+  return RAW.test(muxer)
 }
 
 /** True if a side file is nothing but the samples as they are: no encoder is needed. */
-export function isFed({ sample }: PcmFormat, encoding: AudioEncoding, donor: DonorFormat): boolean {
-  return encoding.codec === pcmCodecName(sample) && isRaw(donor, encoding)
+export function isFed({ sample }: PcmFormat, { muxer }: DonorFormat): boolean {
+  return muxer === rawFormatName(sample)
 }
 
 /** Encodes a voice into a side file with the planned codec. @returns the exact arguments of each ffmpeg process */
@@ -97,12 +100,12 @@ export async function encodeDonor(
   side: SideFile,
   signal: AbortSignal | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const { path, encoding, donor } = side
+  const { path, donor } = side
   const { skipSamples, sampleCount } = donor
   if (isInTurns(side, stream)) return encodeFrames(stream, side, signal)
   const own = sampleCount === null ? stream : slicePcm(stream, skipSamples, sampleCount)
   const voice = donor.hasHighBytesOnly ? withHighBytesOnly(own) : own
-  if (isFed(stream.format, encoding, donor)) {
+  if (isFed(stream.format, donor)) {
     await writeBuffers(voice.buffers(), path, signal)
     return []
   }

@@ -34,7 +34,7 @@ export function donorFault(
 ): Promise<string | null> {
   const { encoding, input, channels } = track
   const pcm = pcmFormatFor(withChannels(input, channels))
-  if (isFed(pcm, encoding, donor)) return Promise.resolve(null)
+  if (isFed(pcm, donor)) return Promise.resolve(null)
   // No container depends on the bit rate of a lossy codec, and almost every file has its own.
   const setting = [encoding.encoder, encoding.lossless ? encoding.options : []]
   const key = ['donor', donor.muxer, donor.options, setting, pcm]
@@ -60,7 +60,7 @@ async function tryDonor(
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
     await runFfmpeg(donorCommand(voice.buffers(), pcm, { path, encoding, donor: whole }), { signal })
     await read(path)
-    if (isRaw(donor, encoding)) return null
+    if (isRaw(donor)) return null
     const made = await probe(path, { signal })
     const codec = audioStreams(made)[0]?.codec
     if (codec !== encoding.codec) return fault(`writes ${encoding.codec} so that it is read as ${codec}`)

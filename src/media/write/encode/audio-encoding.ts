@@ -89,8 +89,8 @@ const LOSSY: Readonly<Record<string, LossyCodec>> = {
 }
 const BLU_RAY_RATES = [48_000, 96_000, 192_000]
 const LOSSLESS_ENCODERS = new Set(['flac', 'alac', 'wavpack', 'tta', 's302m'])
-/** PCM kinds that ffmpeg reads but does not write everywhere. That of a DVD gets times that run away from the picture. */
-const PCM_WITHOUT_ENCODER = new Set(['pcm_dvd', 'pcm_lxf', 'pcm_f16le', 'pcm_f24le', 'pcm_sga', 'pcm_zork'])
+/** PCM kinds that ffmpeg reads but does not write everywhere. */
+const PCM_WITHOUT_ENCODER = new Set(['pcm_lxf', 'pcm_f16le', 'pcm_f24le', 'pcm_sga', 'pcm_zork'])
 
 /** True if common builds of ffmpeg can write this codec. */
 function canEncode(codec: string): boolean {

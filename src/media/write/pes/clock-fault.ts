@@ -1,7 +1,6 @@
 import type { MediaInfo } from '../../media-info.js'
 import type { WantedTrack } from '../writer.js'
-import type { TimedFrames } from './timed-frames.js'
-import { firstFrameOf } from './timed-frames.js'
+import { firstFrameOf, type SoundUnits, type TimedFrames } from './timed-frames.js'
 
 const TICKS_A_SEC = 90_000
 /** After so many seconds, a clock of 33 bits begins again. */
@@ -11,23 +10,36 @@ const SAME_START_SEC = 0.0005
 /** Gaps up to this length are rounding. Longer ones become silence, for which the track has no packets. */
 const MOST_OFF_TICKS = 108
 
-/** The reason why new frames would not lie at their times; undefined if they do. */
+/** The reason why new frames of so many samples would not lie at their times; undefined if they do. */
 export function clockFault(
   sound: TimedFrames,
-  { input }: WantedTrack,
+  track: WantedTrack,
   media: MediaInfo,
   samples: number,
 ): string | undefined {
-  const { units } = sound
+  return unitClockFault(sound.units, track, media, (unit) => samples * firstFrameOf(sound, unit))
+}
+
+/**
+ * The reason why new samples would not lie at the times of their units; undefined if they do.
+ *
+ * @param samplesBefore a unit
+ */
+export function unitClockFault(
+  units: SoundUnits,
+  { input }: WantedTrack,
+  media: MediaInfo,
+  samplesBefore: (unit: number) => number,
+  mostOffTicks = MOST_OFF_TICKS,
+): string | undefined {
   if (input.followsDrift) return 'the clock of the track moves away from its samples'
-  const frameTicks = (samples * TICKS_A_SEC) / input.sampleRate
   let start: number | undefined
   for (let unit = 0; unit < units.count; unit++) {
     const ticks = units.ticks(unit)
     if (Number.isNaN(ticks)) continue
-    const before = firstFrameOf(sound, unit) * frameTicks
+    const before = (samplesBefore(unit) * TICKS_A_SEC) / input.sampleRate
     start ??= ticks - before
-    if (Math.abs(ticks - start - before) > MOST_OFF_TICKS) return 'the clock of the track has gaps'
+    if (Math.abs(ticks - start - before) > mostOffTicks) return 'the clock of the track has gaps'
   }
   if (start === undefined) return 'the track states no times'
   const apart = Math.abs(start / TICKS_A_SEC - (input.startSec ?? media.startSec)) % WRAP_SEC

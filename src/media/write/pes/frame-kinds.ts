@@ -15,6 +15,8 @@ export interface FrameKind {
   readonly formOf: (bytes: Buffer, at: number) => number
   /** Samples of a frame of that form. */
   readonly samplesOf: (form: number) => number
+  /** Every unit is one frame, so the first frame need not be searched. */
+  readonly isUnit?: true
   /** Longest frame in bytes, by its channels. */
   readonly mostBytes: (channels: number) => number
 }

@@ -20,6 +20,7 @@ export class FrameSplitter {
 
   constructor(kind: FrameKind) {
     this.#kind = kind
+    if (kind.isUnit) this.#lead = null
   }
 
   /** @throws MalformedFile if other bytes lie between frames, or if the sound changes its form */

@@ -9,6 +9,7 @@ import { type ProgramSound, ProgramSoundReader } from './program-sound.js'
 
 /** A parsed program stream. */
 export interface ProgramFile {
+  readonly path: string
   readonly sizeBytes: number
   /** The first structure of each kind, in file order. */
   readonly firsts: readonly Structure[]
@@ -43,7 +44,7 @@ export async function readProgram(
   }
   const finished = new Map<number, ProgramSound | string>()
   for (const [id, reader] of sounds) finished.set(id, typeof reader === 'string' ? reader : finish(reader))
-  return { sizeBytes, firsts: [...firsts.values()], sounds: finished }
+  return { path, sizeBytes, firsts: [...firsts.values()], sounds: finished }
 }
 
 /** The number of the stream of a packet, and the bytes before its sound. */

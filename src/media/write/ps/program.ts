@@ -8,12 +8,15 @@ import { FRAME_DONORS } from '../frames/elementary.js'
 import { clockFault } from '../pes/clock-fault.js'
 import { constantBytes, FRAME_HEAD_BYTES, FRAME_KINDS, type FrameKind } from '../pes/frame-kinds.js'
 import type { SoundFrames } from '../pes/frame-splitter.js'
+import { PCM_KINDS } from '../pes/pcm-kinds.js'
+import { isPackedPcm, type PcmSound, packPcm, pcmDonor } from '../pes/pcm-units.js'
 import { readDonorFrames } from '../pes/read-donor-frames.js'
 import { takeBytes } from '../pes/take-bytes.js'
 import { haveSameSizes, type MadeFrames } from '../pes/timed-frames.js'
 import { type Replacement, withReplacements } from '../replacements.js'
 import { programStream } from '../structure/program-packets.js'
 import {
+  type DonorFormat,
   declines,
   lateSamples,
   type Survey,
@@ -38,8 +41,9 @@ export const programSound: Writer<ProgramFile, ProgramDonor> = {
     if (media.formatName !== 'mpeg') return null
     const kinds = new Map<number, FrameKind>()
     for (const stream of media.streams) {
-      const kind = stream.kind === 'audio' ? FRAME_KINDS[stream.codec ?? ''] : undefined
-      if (kind && typeof stream.id === 'number') kinds.set(stream.id, kind)
+      const { codec } = stream
+      const kind = FRAME_KINDS[codec ?? ''] ?? PCM_KINDS[codec ?? '']?.frames
+      if (stream.kind === 'audio' && kind && typeof stream.id === 'number') kinds.set(stream.id, kind)
     }
     return readProgram(media, kinds, signal)
   },
@@ -56,9 +60,23 @@ export const programSound: Writer<ProgramFile, ProgramDonor> = {
   },
 }
 
-async function readDonor(path: string, track: WantedTrack, signal: AbortSignal | undefined): Promise<ProgramDonor> {
-  await using file = await open(path, 'r')
-  return { ...(await readDonorFrames(path, track, signal)), head: await readAt(file, 0, FRAME_HEAD_BYTES) }
+async function readDonor(
+  path: string,
+  track: WantedTrack,
+  signal: AbortSignal | undefined,
+  file: ProgramFile,
+): Promise<ProgramDonor> {
+  const sound = file.sounds.get(track.input.id ?? -1)
+  if (typeof sound === 'object' && isPackedPcm(track)) {
+    return { ...(await packPcm(path, track, { ...file, sound: pcmOf(sound) }, signal)), head: Buffer.alloc(0) }
+  }
+  await using made = await open(path, 'r')
+  return { ...(await readDonorFrames(path, track, signal)), head: await readAt(made, 0, FRAME_HEAD_BYTES) }
+}
+
+function pcmOf(sound: ProgramSound): PcmSound {
+  const { startOf, placeOf } = sound.units
+  return { ...sound, rangesOf: (unit) => [{ start: placeOf(unit), length: startOf(unit + 1) - startOf(unit) }] }
 }
 
 /** New frames with the sizes of the old ones. @throws {JobFailedError} ERR_ENCODER_OUTPUT */
@@ -93,12 +111,18 @@ function wantedFrames({ count, hasRest }: SoundFrames): number {
 }
 
 function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
-  const donors = []
+  const donors: DonorFormat[] = []
   for (const track of tracks) {
     const { input } = track
     const sound = file.sounds.get(input.id ?? -1) ?? `${input.codec} has no frames to replace`
     const [kind, donor] = [FRAME_KINDS[input.codec ?? ''], FRAME_DONORS[input.codec ?? '']]
     if (typeof sound === 'string') return declines(sound)
+    if (isPackedPcm(track)) {
+      const packed = pcmDonor(pcmOf(sound), track, media)
+      if (typeof packed === 'string') return declines(packed)
+      donors.push(packed)
+      continue
+    }
     if (!kind || !donor) return declines(UNKNOWN_TRACK)
     const reason = unfitFrames(sound, kind, track, media)
     if (reason !== undefined) return declines(reason)

@@ -48,7 +48,7 @@ export function spliceableSound(
 }
 
 /** The places in the file of some bytes of a sound. */
-function rangesIn(
+export function rangesIn(
   { units, packets }: TransportSound,
   grid: TransportFile['grid'],
   from: number,

@@ -9,6 +9,7 @@ import { type SoundKind, SoundReader, type TransportSound } from './sound-packet
 
 /** A parsed transport stream. */
 export interface TransportFile {
+  readonly path: string
   readonly sizeBytes: number
   readonly grid: PacketGrid
   /** First byte behind the last whole packet. */
@@ -66,7 +67,7 @@ export async function readTransport(
   }
   const isPlain = size === PLAIN_BYTES
   return {
-    ...{ sizeBytes, grid, end: first + (count - 1) * size + PLAIN_BYTES },
+    ...{ path, sizeBytes, grid, end: first + (count - 1) * size + PLAIN_BYTES },
     ...{ firsts: reader.firsts, tables: reader.tables(), sounds: reader.sounds() },
     isElastic: isPlain && reader.isElastic,
   }

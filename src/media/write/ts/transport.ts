@@ -1,12 +1,22 @@
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { FRAME_KINDS } from '../pes/frame-kinds.js'
+import { PCM_KINDS } from '../pes/pcm-kinds.js'
+import { isPackedPcm, type PcmSound, packPcm, pcmDonor } from '../pes/pcm-units.js'
 import { readDonorFrames } from '../pes/read-donor-frames.js'
 import type { MadeFrames } from '../pes/timed-frames.js'
-import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
+import {
+  type DonorFormat,
+  declines,
+  lateSamples,
+  type Survey,
+  type Wanted,
+  type WantedTrack,
+  type Writer,
+} from '../writer.js'
 import { censusOfTransport } from './census-of-transport.js'
 import { layOutTransport } from './lay-out-transport.js'
 import type { SoundKind, TransportSound } from './sound-packets.js'
-import { spliceableSound } from './splice-sound.js'
+import { rangesIn, spliceableSound } from './splice-sound.js'
 import { readTransport, type TransportFile } from './transport-file.js'
 import { unfitSound } from './unfit-sound.js'
 
@@ -18,13 +28,16 @@ export const transportSound: Writer<TransportFile, MadeFrames> = {
     const kinds = new Map<number, SoundKind>()
     for (const stream of media.streams) {
       if (stream.kind !== 'audio' || typeof stream.id !== 'number') continue
-      const frames = FRAME_KINDS[stream.codec ?? '']
+      const frames = FRAME_KINDS[stream.codec ?? ''] ?? PCM_KINDS[stream.codec ?? '']?.frames
       if (frames) kinds.set(stream.id, { frames, channels: stream.channels })
     }
     return readTransport(media.path, media.sizeBytes, kinds, signal)
   },
   survey,
-  readDonor: readDonorFrames,
+  readDonor: (path, track, signal, file) =>
+    isPackedPcm(track)
+      ? packPcm(path, track, { ...file, sound: pcmOf(file, soundOf(file, track)) }, signal)
+      : readDonorFrames(path, track, signal),
   splice: async (file, wanted, place) => {
     const track = wanted.tracks[place] as WantedTrack
     return spliceableSound(file, soundOf(file, track), wanted, track)
@@ -47,19 +60,30 @@ function soundOf({ sounds }: TransportFile, track: WantedTrack): TransportSound 
   return sound
 }
 
+function pcmOf({ grid }: TransportFile, sound: TransportSound): PcmSound {
+  const { startOf } = sound.units
+  return { ...sound, rangesOf: (unit) => rangesIn(sound, grid, startOf(unit), startOf(unit + 1)) }
+}
+
 function pidOf({ input }: WantedTrack): number {
   return input.id ?? -1
 }
 
 function survey(file: TransportFile, wanted: Wanted): Survey {
   const { media, tracks } = wanted
-  const donors = []
+  const donors: DonorFormat[] = []
   for (const track of tracks) {
     const sound = file.sounds.get(pidOf(track))
     const kind = FRAME_KINDS[track.input.codec ?? '']
     const donor = FRAME_DONORS[track.input.codec ?? '']
-    if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
     if (typeof sound === 'string') return declines(sound)
+    if (sound && isPackedPcm(track)) {
+      const packed = pcmDonor(pcmOf(file, sound), track, media)
+      if (typeof packed === 'string') return declines(packed)
+      donors.push(packed)
+      continue
+    }
+    if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
     const reason = unfitSound(file, sound, track, { media, isAlone: tracks.length === 1 })
     if (reason !== undefined) return declines(reason)
     const { count, form, hasRest } = sound.frames

@@ -176,7 +176,7 @@ it('keeps two programs', async () => {
 })
 
 it.each([
-  ['S302M', 's302m.ts', ['-c:a', 's302m', '-strict', '-2'], 's302m has no frames to replace'],
+  ['DTS', 'dts.ts', ['-c:a', 'dca', '-strict', '-2'], 'dts has no frames to replace'],
   ['LATM', 'latm.ts', ['-c:a', 'aac', '-mpegts_flags', 'latm'], 'aac_latm has no frames to replace'],
 ])('leaves %s to ffmpeg, and says why', async (_name, name, options, reason) => {
   const { plan } = await writtenFile(await film(name, ...options))
