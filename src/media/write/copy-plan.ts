@@ -31,7 +31,7 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
     const file = await opened(target, sharesInput ? 'r+' : 'wx')
     const source = async (path: string) => {
       const handle = await opened(path, 'r')
-      return new SourceWindow(handle, options.input, (await handle.stat()).size)
+      return new SourceWindow(handle, path, (await handle.stat()).size)
     }
     const input = await source(options.input)
     const donors: SourceWindow[] = []
@@ -46,17 +46,17 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
     await output.flush()
     if (sharesInput) await file.truncate(planSize(plan))
   } catch (error) {
-    throw withPath(error, options.input, target)
+    throw withPath(error, target)
   } finally {
     await output?.settle()
     await Promise.all(files.map((file) => file.close()))
   }
 }
 
-/** Node does not name the file when an open one cannot be read or written. */
-function withPath(error: unknown, input: string, target: string): unknown {
+/** Node does not name the file when an open one cannot be written. */
+function withPath(error: unknown, target: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || 'path' in error) return error
-  return Object.assign(error, { path: error.syscall === 'read' ? input : target })
+  return Object.assign(error, { path: target })
 }
 
 interface Sources {

@@ -116,12 +116,22 @@ describe('a byte plan', () => {
     }
   })
 
-  it.skipIf(process.platform !== 'linux')('names the input if it cannot be read any more', async () => {
-    // The first page of no process is mapped.
-    const input = '/proc/self/mem'
-    const plan = bytePlan([{ kind: 'input', start: 0, length: 8 }])
-    const away = await copyPlan(plan, join(folder, 'unread'), { input, donors: [] }).catch((error: unknown) => error)
-    expect(toVoxmuxError(away)).toMatchObject({ code: 'ERR_STORAGE_AWAY', message: expect.stringContaining(input) })
+  // The first page of no process is mapped.
+  const unreadable = '/proc/self/mem'
+  it.skipIf(process.platform !== 'linux').each([
+    ['input', { kind: 'input', start: 0, length: 8 }, { input: unreadable, donors: [] }],
+    [
+      'side file',
+      { kind: 'donor', donor: 0, start: 0, length: 8 },
+      { input: import.meta.filename, donors: [unreadable] },
+    ],
+  ] as const)('names the %s if it cannot be read any more', async (name, part, sources) => {
+    const target = join(folder, `unread ${name}`)
+    const away = await copyPlan(bytePlan([part]), target, sources).catch((error: unknown) => error)
+    expect(toVoxmuxError(away, sources.input)).toMatchObject({
+      code: 'ERR_STORAGE_AWAY',
+      message: expect.stringContaining(unreadable),
+    })
   })
 
   it('writes and sums what is longer than its blocks', async () => {

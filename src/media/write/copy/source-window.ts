@@ -7,15 +7,15 @@ const WINDOW_BYTES = 1024 ** 2
 /** A source of a copy: serves small ranges from one larger read, because packets are read one by one. */
 export class SourceWindow {
   readonly #file: FileHandle
-  readonly #input: string
+  readonly #path: string
   readonly #window: Buffer
   #start = 0
   #length = 0
 
-  /** @param input of the job, for errors @param sizeBytes of the file: many small side files need little memory */
-  constructor(file: FileHandle, input: string, sizeBytes: number) {
+  /** @param path for errors @param sizeBytes of the file: many small side files need little memory */
+  constructor(file: FileHandle, path: string, sizeBytes: number) {
     this.#file = file
-    this.#input = input
+    this.#path = path
     this.#window = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, sizeBytes))
   }
 
@@ -33,18 +33,25 @@ export class SourceWindow {
   }
 
   async #refill(into: Buffer, at: number): Promise<void> {
-    this.#length = await fillFrom(this.#file, at, this.#window)
+    this.#length = await this.#fill(this.#window, at)
     this.#start = at
     if (!this.#take(into, at)) throw this.#shorter()
   }
 
   async #readFully(into: Buffer, at: number): Promise<void> {
-    if ((await fillFrom(this.#file, at, into)) < into.length) throw this.#shorter()
+    if ((await this.#fill(into, at)) < into.length) throw this.#shorter()
+  }
+
+  /** Node does not name the file when an open one cannot be read. */
+  #fill(into: Buffer, at: number): Promise<number> {
+    return fillFrom(this.#file, at, into).catch((error: unknown) => {
+      throw error instanceof Error ? Object.assign(error, { path: this.#path }) : error
+    })
   }
 
   #shorter(): JobFailedError {
-    return new JobFailedError('ERR_INPUT_CHANGED', `${this.#input} became shorter while it was copied.`, {
-      input: this.#input,
+    return new JobFailedError('ERR_INPUT_CHANGED', `${this.#path} became shorter while it was copied.`, {
+      input: this.#path,
       remedies: ['Wait until no program writes to the file, then run again. Everything that was paid is kept.'],
     })
   }

@@ -75,14 +75,14 @@ function partOf(
 /** Encodes the part, so that new packets hold the same samples as the old ones in their places. */
 async function encode(part: PartJob, old: Coding, primingSamples: number): Promise<NewCoding> {
   const { span } = part.part
-  const { encoding, input, media, scratch, track } = part.job
+  const { encoding, input, scratch, track } = part.job
   const { from: first, to: last } = encodedSpan(span)
   const [before] = await old.read(span.from, span.from + 1)
   const like = { ...encoding, options: [...encoding.options, ...settingsLike(input, before)] }
   const [path, samples] = [scratch(), old.startOf(1) - old.startOf(0)]
   const range = [old.startOf(first) + primingSamples, (last - first + 1) * samples] as const
   const run = await encodeSound(part, range, like, [{ path, skipSamples: 0 }])
-  const { entry, count, read, close } = await openSide(path, media.path)
+  const { entry, count, read, close } = await openSide(path)
   return closedOnError(close, async () => {
     if (count <= last - first) throw new NoSplice('the encoder gave too few packets')
     const made: Coding = {

@@ -32,8 +32,8 @@ export async function closedOnError<T>(close: SidePackets['close'], step: () => 
   }
 }
 
-/** Opens the only track of a side file. @param input for errors */
-export async function openSide(path: string, input: string): Promise<SidePackets> {
+/** Opens the only track of a side file. */
+export async function openSide(path: string): Promise<SidePackets> {
   const file = await open(path, 'r')
   const close = async () => {
     await file.close()
@@ -45,7 +45,7 @@ export async function openSide(path: string, input: string): Promise<SidePackets
     const [entry] = tracks
     const packets = entry && blocks.get(entry.number)
     if (!entry || !packets) throw new NoSplice('the encoder gave no packets')
-    const window = new SourceWindow(file, input, size)
+    const window = new SourceWindow(file, path, size)
     const read = async (from: number, to: number) => {
       const read: Buffer[] = []
       for (let packet = from; packet < to; packet++) {

@@ -13,10 +13,10 @@ export async function encodeVorbis(
   encoding: AudioEncoding,
   [fromSample, toSample]: readonly [number, number],
 ) {
-  const { media, scratch } = part.job
+  const { scratch } = part.job
   const path = scratch()
   const run = await encodeSound(part, [fromSample, toSample - fromSample], encoding, [{ path, skipSamples: 0 }])
-  const side = await openSide(path, media.path)
+  const side = await openSide(path)
   const made = await closedOnError(side.close, () => {
     if (!isSameCoding({ entry: part.head.entry, packet: undefined }, { entry: side.entry, packet: undefined })) {
       throw new NoSplice("the encoder's settings differ from those of the track")
@@ -49,7 +49,7 @@ export async function bestStart(
   { sizes, encoding }: { readonly sizes: BlockSizes; readonly encoding: AudioEncoding },
   [fromSample, toSample]: readonly [number, number],
 ): Promise<number> {
-  const { media, scratch } = part.job
+  const { scratch } = part.job
   const anchor = packetAt(old, fromSample)
   const [[head = 0] = []] = await old.read(anchor, anchor + 1)
   const edge = old.startOf(anchor + 1) - edgeSamples(blockSize(head, sizes))
@@ -64,7 +64,7 @@ export async function bestStart(
   await encodeSound(part, [base, length], encoding, files)
   const counts = []
   for (const { path, skipSamples } of files) {
-    const side = await openSide(path, media.path)
+    const side = await openSide(path)
     try {
       const made = await codingOf(side, sizes, base + skipSamples)
       counts.push((await commonJoints(old, made, sizes, [fromSample, toSample])).length)
