@@ -1,5 +1,8 @@
 import { stat, statfs } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { OTHER_DISK, outputTooLarge, TransientError, VoxmuxError } from '../../core/errors.js'
+import { nearestExisting } from '../../core/make-folder.js'
+import type { JobPlan } from '../plan/plan-job.js'
 
 /** Checks free space before paying. @param neededBytes by folder @throws {TransientError} `ERR_DISK_FULL` */
 export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>): Promise<void> {
@@ -18,7 +21,14 @@ export async function requireFreeSpace(neededBytes: ReadonlyMap<string, number>)
 /** Type of FAT in `statfs` on Linux, and its largest file. */
 const FAT = { type: 0x4d44, mostBytes: 2 ** 32 - 1 }
 
-/** Checks before paying that a file fits into FAT, if that is its file system. @throws {UsageError} `ERR_OUTPUT_TOO_LARGE` */
+/** Checks before paying that an output fits into FAT, if that is its file system. @throws {UsageError} `ERR_OUTPUT_TOO_LARGE` */
+export async function requireLargeDisk({ media, mux, output }: JobPlan): Promise<void> {
+  // Another container may be smaller.
+  if (mux.container !== media.container) return
+  requireLargeFile(output, media.sizeBytes, await statfs(await nearestExisting(dirname(output))))
+}
+
+/** The same for a file of that size on a disk of that type. @throws {UsageError} `ERR_OUTPUT_TOO_LARGE` */
 export function requireLargeFile(output: string, sizeBytes: number, { type }: { readonly type: number }): void {
   if (type === FAT.type && sizeBytes > FAT.mostBytes) throw outputTooLarge(output, { input: output })
 }

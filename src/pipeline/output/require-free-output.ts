@@ -5,6 +5,7 @@ import { receiptPath } from '../plan/output-path.js'
 import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import { type ExistingOutput, existingOutput } from './existing-output.js'
 import { filesBeside, requireFreeNames, requireReplaceableOutput } from './files-beside.js'
+import { requireLargeDisk } from './free-space.js'
 import { checkWritableFolder } from './part-file.js'
 import { readReceipt } from './receipt.js'
 
@@ -17,13 +18,14 @@ const NO_JOBS = { get: async () => null }
  * another file.
  *
  * @throws {UsageError} `ERR_OUTPUT_EXISTS` for another file, or for an output with other settings;
- *   `ERR_OUTPUT_UNWRITABLE`
+ *   `ERR_OUTPUT_UNWRITABLE`; `ERR_OUTPUT_TOO_LARGE`
  */
 export async function requireFreeOutput(
-  { media, output }: JobPlan,
+  plan: JobPlan,
   { settings, supersede = false }: PlanRequest,
   signal?: AbortSignal,
 ): Promise<ExistingOutput> {
+  const { media, output } = plan
   const receipt = await readReceipt(receiptPath(output))
   const wanted = {
     ...{ input: media.path, inputIdentity: await quickIdentity(media.path), output, replace: settings.force },
@@ -35,5 +37,6 @@ export async function requireFreeOutput(
   if (!settings.force) await requireFreeNames(output, filesBeside(settings))
   await checkWritableFolder(dirname(output))
   await requireReplaceableOutput(output, filesBeside(settings))
+  await requireLargeDisk(plan)
   return existing
 }

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../../../core/file-identity.js'
 import { linkedAbort } from '../../../core/linked-abort.js'
@@ -8,7 +7,7 @@ import type { PipelineContext } from '../../context.js'
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { filesBeside, requireFreeNames, requireReplaceableOutput } from '../../output/files-beside.js'
-import { requireLargeFile } from '../../output/free-space.js'
+import { requireLargeDisk } from '../../output/free-space.js'
 import { requireWritableFolder } from '../../output/part-file.js'
 import { readReceipt } from '../../output/receipt.js'
 import { recipeHash } from '../../plan/job-settings.js'
@@ -88,9 +87,7 @@ export async function plannedFile(
       if (!settings.force) await requireFreeNames(output, filesBeside(settings))
       await requireWritableFolder(dirname(output))
       await requireReplaceableOutput(output, filesBeside(settings))
-      // Another container may be smaller.
-      if (plan.mux.container === plan.media.container)
-        requireLargeFile(output, plan.media.sizeBytes, await statfs(dirname(output)))
+      await requireLargeDisk(plan)
       rehearsal ??= context.slots.local.run(() => rehearse(plan, signal), signal)
       await rehearsal
     },
