@@ -102,12 +102,16 @@ export class WatchDaemon implements DaemonView {
       this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
     }
     const dropped = [...this.#watches].filter(([group]) => !wanted.has(group))
-    for (const [, watch] of dropped) await watch.stop()
+    for (const [group, watch] of dropped) {
+      // If the rest fails, the next configuration drops it again, or watches it again.
+      this.#configured.delete(group)
+      await watch.stop()
+    }
     // Its folders are known until no job of it runs, so that none ends without its aftercare.
     await this.#workFor([...wanted])
     for (const [group, watch] of dropped) {
-      this.#watches.delete(group)
       await watch.presence.leave()
+      this.#watches.delete(group)
     }
   }
 
