@@ -11,6 +11,7 @@ import { createFileFilter, type FileFilter } from './candidates/file-filter.js'
 import { FolderEvents } from './candidates/folder-events.js'
 import { PASSED_OVER, type PassedOver, scanFolder } from './candidates/scan-folder.js'
 import type { FolderView } from './daemon-view.js'
+import { DaemonMark } from './folders/daemon-mark.js'
 import { FolderPresence } from './folders/folder-presence.js'
 import { UsedFolders } from './folders/used-folders.js'
 import { restoreAside } from './hooks/restore-aside.js'
@@ -25,6 +26,8 @@ interface FolderWatchOptions extends JudgeParts {
   /** Absolute paths that are never entered. */
   readonly closed: ReadonlySet<string>
   readonly jobs: JobStore
+  /** See {@link DaemonMark}. */
+  readonly ledgerId: string
   readonly seen: SeenFiles
   readonly onTaken: (taken: IntakeResult) => void
   /** Called when its state changed. */
@@ -45,6 +48,7 @@ export class FolderWatch {
   readonly used: UsedFolders
   readonly presence: FolderPresence
   readonly #options: FolderWatchOptions
+  readonly #mark: DaemonMark
   readonly #filter: FileFilter
   readonly #judgeMs: number
   readonly #candidates: Candidates
@@ -62,13 +66,17 @@ export class FolderWatch {
   #scanFault: string | null = null
 
   constructor(options: FolderWatchOptions) {
-    const { folder, jobs, seen, intake, judging, writers, logger, onTaken, onChange } = options
+    const { folder, jobs, ledgerId, seen, intake, judging, writers, logger, onTaken, onChange } = options
     this.#options = options
     this.#filter = createFileFilter(folder.filter)
     this.#judgeMs = Math.max(folder.settleMs / 2, folder.settleMs - AHEAD_MS)
     this.#candidates = new Candidates(this.#judgeMs)
     this.used = new UsedFolders(folder, seen)
-    this.presence = new FolderPresence({ used: this.used, jobs, logger, onChange })
+    this.#mark = new DaemonMark(folder, ledgerId)
+    this.presence = new FolderPresence({
+      ...{ used: this.used, jobs, logger, onChange },
+      rival: () => this.#mark.rival(),
+    })
     this.#known = new KnownFiles({ folder, jobs, seen, logger })
     this.#judge = new CandidateJudge({
       ...{ folder, intake, judging, writers, logger, signal: this.#stop.signal },
@@ -127,6 +135,7 @@ export class FolderWatch {
     this.#lookWakeUp.now()
     this.#events?.close()
     await this.#running
+    await this.#mark.leave()
   }
 
   async #scanLoop(): Promise<void> {

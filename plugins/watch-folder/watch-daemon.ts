@@ -17,6 +17,8 @@ import { closedFolders, type WatchedFolder } from './watched-folder.js'
 
 interface WatchDaemonOptions {
   readonly context: PipelineContext
+  /** Identifies the ledger. Daemons of others do not watch the same folder. */
+  readonly ledgerId: string
   /** SQLite file of the known files, created if it does not exist. */
   readonly seenFile: string
   /** Jobs at the same time; 0 only queues them, for workers elsewhere. */
@@ -153,9 +155,9 @@ export class WatchDaemon implements DaemonView {
   }
 
   #watchOf(folder: WatchedFolder, folders: readonly WatchedFolder[]): FolderWatch {
-    const { context, logger } = this.#options
+    const { context, ledgerId, logger } = this.#options
     const watch = new FolderWatch({
-      ...{ folder, closed: closedFolders(folders, folder), jobs: context.jobs, seen: this.#seen },
+      ...{ folder, closed: closedFolders(folders, folder), jobs: context.jobs, ledgerId, seen: this.#seen },
       intake: new Intake(folder, context, this.#seen),
       ...{ judging: this.#judging, writers: this.#writers, logger },
       onTaken: (taken) => this.#taken(folder, taken),

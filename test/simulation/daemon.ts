@@ -60,6 +60,7 @@ export class DaemonMachine {
     const daemon = new WatchDaemon({
       ...{ context: pipeline.context, seenFile: PLACES.seen, concurrency: 2, logger },
       waitsForFolders: true,
+      ledgerId: 'one',
       notices: { secret: null, dashboardUrl: () => null },
     })
     this.#stop = async () => {

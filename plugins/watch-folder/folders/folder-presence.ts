@@ -4,6 +4,8 @@ import type { UsedFolders } from './used-folders.js'
 
 interface FolderPresenceOptions {
   readonly used: UsedFolders
+  /** Says why the files of a folder that is present are another daemon's. */
+  readonly rival: () => Promise<string | null>
   readonly jobs: JobStore
   readonly logger: Logger
   /** Called when it went offline or came back. */
@@ -16,7 +18,7 @@ const PAUSE_PREFIX = 'offline: '
 const LEFT_BEHIND_MS = 60_000
 
 /**
- * Watches whether a folder and those that it fills are present. While they are not, its jobs are paused: nothing is
+ * Watches whether a folder and those that it fills are present, and not another daemon's. Otherwise its jobs are paused: nothing is
  * forgotten, nothing fails, and nothing is written to a bare mount point.
  */
 export class FolderPresence {
@@ -40,7 +42,8 @@ export class FolderPresence {
    * @throws {UsageError} `ERR_WATCH_FOLDER` if they cannot be what they are configured to be
    */
   async look(): Promise<boolean> {
-    const reason = await this.#options.used.absence({ make: !this.#isPrepared })
+    const { used, rival } = this.#options
+    const reason = (await used.absence({ make: !this.#isPrepared })) ?? (await rival())
     if (reason === null) await this.#goOnline()
     else await this.#goOffline(reason)
     return reason === null

@@ -6,6 +6,7 @@ import type { Logger } from '../../core/logger.js'
 import { voxmuxVersion } from '../../core/package-folder.js'
 import type { Job, JobStore } from '../../ledger/index.js'
 import { lowerToolPriority } from '../../media/index.js'
+import { ledgerIdentity } from '../../pipeline/job/open-store.js'
 import { loadAhead } from '../../runtime/load-ahead.js'
 import { portNumber } from '../arguments/port-number.js'
 import { flagsOf, withOptions } from '../arguments/run-options.js'
@@ -53,6 +54,7 @@ export const command = defineCommand({
     const { dashboard, webhookSecret: secret = null } = config.watch
     const daemon = new WatchDaemon({
       ...{ context: runtime.context, seenFile: join(config.stateDir, SEEN_FILE), logger, hooks: [tally.hooks] },
+      ledgerId: await ledgerIdentity(config),
       concurrency: args['ingest-only'] ? 0 : config.workerConcurrency,
       waitsForFolders: !args.once,
       notices: { secret, dashboardUrl: () => dashboard?.publicUrl ?? side?.url ?? null },

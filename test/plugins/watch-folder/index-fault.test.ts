@@ -28,6 +28,7 @@ it('a watched folder says that its index of seen files fails, and goes on after 
   const watch = new FolderWatch({
     ...{ folder: folder as WatchedFolder, closed: new Set<string>(), seen, judging: new PQueue() },
     writers: new WriterWatch(),
+    ledgerId: 'one',
     jobs: { pauses: async () => [] } as unknown as JobStore,
     intake: { take } as unknown as Intake,
     logger: silentLogger,

@@ -200,7 +200,10 @@ describe('FolderPresence', () => {
       },
       seen,
     )
-    const presence = new FolderPresence({ used, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} })
+    const presence = new FolderPresence({
+      ...{ used, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} },
+      rival: async () => null,
+    })
     const reasons = async () => (await ledger.jobs.pauses()).map(({ reason }) => reason)
     await presence.look()
     for (const byPerson of [[], ['By a person.']]) {

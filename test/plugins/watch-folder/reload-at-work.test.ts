@@ -20,6 +20,7 @@ afterEach(() => running?.stop())
 function daemonWith(parts: Partial<PipelineContext> = {}): WatchDaemon {
   const daemon = new WatchDaemon({
     context: { ...jobs.pipeline.context, ...parts },
+    ledgerId: 'one',
     ...{ seenFile: jobs.folder.file('watch.sqlite'), concurrency: 1, waitsForFolders: true, logger: silentLogger },
     notices: { secret: null, dashboardUrl: () => null },
   })

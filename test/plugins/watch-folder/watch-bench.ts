@@ -129,12 +129,12 @@ export function handlesOf(bench: WatchBench) {
   }
 }
 
-/** Paths of the files below a folder, sorted; none if it does not exist. */
+/** Paths of the files below a folder, sorted, without the mark of a daemon; none if it does not exist. */
 export function filesBelow(folder: string): readonly string[] {
   if (!existsSync(folder)) return []
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() && !entry.name.endsWith('.watched'))
       .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
       .sort()
   } catch (error) {

@@ -18,6 +18,7 @@ async function watch(): Promise<void> {
   await daemon?.stop()
   daemon = new WatchDaemon({
     context: jobs.pipeline.context,
+    ledgerId: 'one',
     ...{ seenFile: jobs.folder.file('watch.sqlite'), concurrency: 1, waitsForFolders: true, logger: silentLogger },
     notices: { secret: null, dashboardUrl: () => null },
   })

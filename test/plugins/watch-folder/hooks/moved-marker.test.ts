@@ -14,6 +14,7 @@ afterEach(() => daemon?.stop())
 it('moves the marker of a source with it, so that the next file of its name waits for its own', async () => {
   daemon = new WatchDaemon({
     context: jobs.pipeline.context,
+    ledgerId: 'one',
     ...{ seenFile: jobs.folder.file('watch.sqlite'), concurrency: 1, waitsForFolders: true, logger: silentLogger },
     notices: { secret: null, dashboardUrl: () => null },
   })

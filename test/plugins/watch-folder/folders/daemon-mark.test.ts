@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { runCliInProcess } from '../../../helpers/command-in-process.js'
+import { until } from '../../../helpers/until.js'
+import { handlesOf, watchBench } from '../watch-bench.js'
+
+describe('voxmux watch, in a folder of two ledgers', () => {
+  const bench = watchBench()
+  const { dropSound, published, isPublished, starts } = handlesOf(bench)
+  /** Marks in the folder of outputs. */
+  const marks = () => readdirSync(bench.file('out')).filter((name) => name.endsWith('.watched'))
+  /** Another machine: it has a state folder of its own. */
+  const onceElsewhere = (...more: readonly string[]) =>
+    runCliInProcess(['watch', 'in', '--settle', '0.3', '--scan', '0.3', '--once', ...more], {
+      cwd: bench.workshop.dir,
+      env: {
+        PATH: '/usr/bin:/bin',
+        ...bench.workshop.env,
+        ...bench.server.env,
+        VOXMUX_STATE_DIR: bench.workshop.path('other state'),
+      },
+    })
+
+  it('leaves the files to the first daemon until that is gone, so that none is paid for twice', async () => {
+    const daemon = bench.watch()
+    await daemon.until(/"event":"watching"/)
+    bench.server.fail('registerFile', { kind: 'status', status: 503 }, 1000)
+    const asked = bench.server.calls.registerFile
+    dropSound(1, 'a.wav')
+    await until(() => bench.server.calls.registerFile > asked)
+    const refused = await onceElsewhere()
+    expect(refused.exitCode).toBe(4)
+    expect(refused.stderr).toMatch(/in is watched by .* with another ledger.*--store/s)
+    bench.server.heal()
+    await published('a.wav')
+    expect(starts()).toBe(1)
+
+    // Killed, it cannot remove its mark. The mark counts until it is old.
+    daemon.child.kill('SIGKILL')
+    await daemon.ended
+    dropSound(2, 'b.wav')
+    expect((await onceElsewhere()).exitCode).toBe(4)
+    expect(isPublished('b.wav')).toBe(false)
+    for (const name of marks()) utimesSync(bench.file(`out/${name}`), 1, 1)
+    expect((await onceElsewhere()).exitCode).toBe(0)
+    expect(isPublished('b.wav')).toBe(true)
+    expect(starts()).toBe(2)
+    expect(marks()).toEqual([])
+  })
+
+  it('shares the folder with a daemon of the same ledger, and with one whose outputs go elsewhere', async () => {
+    const daemon = bench.watch()
+    await daemon.until(/"event":"watching"/)
+    dropSound(1, 'a.wav')
+    await published('a.wav')
+    expect((await bench.once()).exitCode).toBe(0)
+    mkdirSync(bench.workshop.path('elsewhere'))
+    expect((await onceElsewhere('--out', 'elsewhere')).exitCode).toBe(0)
+    expect(existsSync(bench.workshop.path('elsewhere/a.wav'))).toBe(true)
+    expect((await onceElsewhere()).exitCode).toBe(4)
+    daemon.child.kill('SIGTERM')
+    await daemon.ended
+    expect(marks()).toEqual([])
+    expect((await onceElsewhere()).exitCode).toBe(0)
+  })
+})
