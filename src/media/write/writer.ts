@@ -2,7 +2,7 @@ import { type AudioStreamInfo, lateSecOf, type MediaInfo } from '../media-info.j
 import type { BytePlan } from './byte-plan.js'
 import type { Census } from './census.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
-import type { LevelField } from './level/level-field.js'
+import type { LevelFields } from './level/level-field.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 
 /** The writers, in the order in which voxmux asks them. The last one accepts every file. */
@@ -68,7 +68,7 @@ export type Survey =
       /** Streams that the output lacks, by their index in the input; the census lists their structures as lost. */
       readonly lostStreams?: ReadonlySet<number>
       /** Statements about the level of the first wanted track, which `layOut` copies and the output renews. */
-      readonly levels?: readonly LevelField[]
+      readonly levels?: LevelFields
       /** By place in {@link Wanted.tracks}. */
       readonly donors: readonly DonorFormat[]
     }

@@ -1,6 +1,6 @@
 import type { BytePlan } from './byte-plan.js'
 import { type Census, listCensus } from './census.js'
-import type { LevelField } from './level/level-field.js'
+import type { LevelFields } from './level/level-field.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import type { DonorSource } from './splice/spliced-packets.js'
 import type { DonorFormat, WriterName } from './writer.js'
@@ -20,7 +20,7 @@ export type Writing =
       /** Streams that the output lacks, by their index in the input. */
       readonly lostStreams?: ReadonlySet<number> | undefined
       /** Statements about the level of the first replaced track, which are renewed once the output is written. */
-      readonly levels: readonly LevelField[]
+      readonly levels: LevelFields
       /** By place among the replaced tracks. */
       readonly donors: readonly DonorFormat[]
       /** Lists the packets of a replaced track, so that some of them can stay; or the reason why none can. */

@@ -10,7 +10,7 @@ import { ape, id3, id3Frame, withChunk } from './made-tags.js'
 
 const folder = folderOfTests()
 
-const TAGS = { title: 'A title', MP3GAIN_UNDO: '+003,+003,N', artist: 'A name', R128_TRACK_GAIN: '-300' }
+const TAGS = { title: 'A title', MP3GAIN_UNDO: '+003,+003,N', artist: 'A name', R128_TRACK_GAIN: '-3 dB' }
 const metadata = Object.entries(TAGS).flatMap(([name, value]) => ['-metadata', `${name}=${value}`])
 
 it.each([

@@ -19,18 +19,19 @@ export interface OggPage {
 export const BEGINS = 2
 /** The first letters of a page. */
 export const PAGE_NAME = 'OggS'
-const HEAD_BYTES = 27
+/** Bytes of a page up to its segments, whose number is the last of them. */
+export const PAGE_HEAD_BYTES = 27
 /** Segments of the largest page. */
 export const MOST_SEGMENTS = 255
 
 /** Reads the page at an offset; undefined if none begins there. */
 export async function readOggPage(read: NearReader, start: number): Promise<OggPage | undefined> {
-  const head = await read(start, HEAD_BYTES + MOST_SEGMENTS)
-  const segments = head[26]
+  const head = await read(start, PAGE_HEAD_BYTES + MOST_SEGMENTS)
+  const segments = head[PAGE_HEAD_BYTES - 1]
   if (segments === undefined || head.toString('latin1', 0, 4) !== PAGE_NAME || head[4] !== 0) return undefined
-  const lacing = Buffer.from(head.subarray(HEAD_BYTES, HEAD_BYTES + segments))
+  const lacing = Buffer.from(head.subarray(PAGE_HEAD_BYTES, PAGE_HEAD_BYTES + segments))
   if (lacing.length < segments) return undefined
-  const headLength = HEAD_BYTES + segments
+  const headLength = PAGE_HEAD_BYTES + segments
   const bodyLength = lacing.reduce((sum, length) => sum + length, 0)
   return {
     ...{ start, headLength, bodyLength, end: start + headLength + bodyLength },

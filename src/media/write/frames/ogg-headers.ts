@@ -1,8 +1,10 @@
 import type { FileHandle } from 'node:fs/promises'
 import { BEGINS } from '../../probe/ends/ogg-page.js'
-import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
+import type { LevelField } from '../level/level-field.js'
+import type { LevelChange } from '../level/level-text.js'
+import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf, withNewBody } from './ogg-pages.js'
 import { withOpusRate } from './opus-rate.js'
-import { freshComments } from './vorbis-comments.js'
+import { commentLevels, freshComments, roomyComments } from './vorbis-comments.js'
 
 export type OggCodec = 'vorbis' | 'opus' | 'flac' | 'speex'
 
@@ -77,9 +79,27 @@ function headerCount(codec: OggCodec, first: Buffer | undefined): number | undef
   }
 }
 
-/** The list of comments, without what names the packet. */
+/** The list of comments, without what names the packet, and with room for a new gain. */
 export function commentList({ codec, packets: [, packet = Buffer.alloc(0)] }: OggHeaders): Buffer {
-  return packet.subarray(COMMENT_HEAD_BYTES[codec])
+  return roomyComments(packet.subarray(COMMENT_HEAD_BYTES[codec]))
+}
+
+/** The pages with the comments of an output, whose checksums cover what they state about the level of the sound. */
+export async function oggLevels(part: FileHandle, codec: OggCodec): Promise<readonly LevelField[]> {
+  const headers = await readHeaders(part, codec)
+  const pages = headers?.pages.slice(1) ?? []
+  const [first, last] = [pages[0], pages.at(-1)]
+  if (!headers || !first || !last) return []
+  const values = commentLevels(commentList(headers), COMMENT_HEAD_BYTES[codec])
+  const renewed = (old: Buffer, change: LevelChange) => {
+    const own = pages.map(({ start, length }) => old.subarray(start - first.start, start - first.start + length))
+    return withNewBody(own, (body) => {
+      for (const { start, length, renewed: text } of values) {
+        text(body.subarray(start, start + length), change).copy(body, start)
+      }
+    })
+  }
+  return [{ start: first.start, length: last.start + last.length - first.start, renewed }]
 }
 
 /** The header packets of new audio: its id header and set-up, with the comments of the input but for stale ones. */

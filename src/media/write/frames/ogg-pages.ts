@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
-import { MOST_SEGMENTS, type OggPage, PAGE_NAME, readOggPage } from '../../probe/ends/ogg-page.js'
+import { MOST_SEGMENTS, type OggPage, PAGE_HEAD_BYTES, PAGE_NAME, readOggPage } from '../../probe/ends/ogg-page.js'
 import { nearReader } from '../../probe/near-reader.js'
 import { type BytePiece, lengthOf, newBytes } from '../byte-plan.js'
 
@@ -67,6 +67,22 @@ export function oggPage(
     newBytes(segments),
     ...body,
   ]
+}
+
+/** Pages one behind the other, after a change to their joined content. */
+export function withNewBody(pages: readonly Buffer[], change: (body: Buffer) => void): Buffer {
+  const headOf = (page: Buffer) => PAGE_HEAD_BYTES + (page[PAGE_HEAD_BYTES - 1] ?? 0)
+  const body = Buffer.concat(pages.map((page) => page.subarray(headOf(page))))
+  change(body)
+  let taken = 0
+  const made = pages.map((page) => {
+    const own = Buffer.from(page)
+    taken += body.copy(own, headOf(own), taken, taken + own.length - headOf(own))
+    own.writeUInt32LE(0, CHECKSUM_AT)
+    own.writeUInt32LE(checksum(own, 0), CHECKSUM_AT)
+    return own
+  })
+  return Buffer.concat(made)
 }
 
 /** The segments that state the length of a packet. */

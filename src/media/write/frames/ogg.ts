@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
 import { audioStreams, type MediaInfo } from '../../media-info.js'
@@ -6,15 +6,16 @@ import { BEGINS, MOST_SEGMENTS } from '../../probe/ends/ogg-page.js'
 import { isOgg } from '../../probe/file-tags.js'
 import { bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { NEW_LEVEL } from '../level/level-field.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { staleReason } from '../stale-facts.js'
 import { joinNeighbours } from '../structure/structure.js'
 import { declines, type Survey, type Wanted, type Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
-import { commentList, type OggCodec, readHeaders } from './ogg-headers.js'
+import { commentList, type OggCodec, oggLevels, readHeaders } from './ogg-headers.js'
 import { holdsPage, NO_GRANULE, oggPageAt, oggPages } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
-import { staleComments } from './vorbis-comments.js'
+import { commentLevels, staleComments, unrenewable } from './vorbis-comments.js'
 
 /** The head of a Skeleton stream, with its version. From the fourth on, it states places in the file. */
 const SKELETON = 'fishead\0'
@@ -92,7 +93,9 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   const options = codec === 'vorbis' ? oggPageOptions(media) : []
   const skipSamples = codec === 'speex' ? (SPEEX_LATE_SAMPLES[track.input.sampleRate] ?? 0) : 0
   const donor = { muxer, options, skipSamples, sampleCount: samplesOfPage(parsed) }
-  return { kind: 'takes', census: censusOf(parsed), donors: [donor] }
+  const hasLevels = commentLevels(commentList(parsed.headers), 0).length > 0
+  const levels = hasLevels ? (part: FileHandle) => oggLevels(part, codec) : []
+  return { kind: 'takes', census: censusOf(parsed), levels, donors: [donor] }
 }
 
 /** The samples of Vorbis that lies in one page, of which ffmpeg decodes too many; otherwise null. */
@@ -108,7 +111,9 @@ function isFilm({ runs }: OggFile): boolean {
 function censusOf(parsed: OggFile): readonly CensusEntry[] {
   const { headers, runs, rest } = parsed
   const { codec, end } = headers
-  const stale = staleComments(commentList(headers))
+  const list = commentList(headers)
+  const stale = staleComments(list)
+  const gone = new Set(unrenewable(list).map(({ start }) => start))
   const why = `the comments that stay are the same${codec === 'vorbis' ? `; their pages hold the new ${codec} set-up too` : ''}`
   const entryOf = ({ start, length, isSound }: PageRun) => {
     if (!isSound) return kept('other streams', start, Math.min(length, end - start))
@@ -120,7 +125,11 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
   return [
     ...joinNeighbours(runs.filter(({ start }) => start < end).map(entryOf)),
     // A comment may lie in several pages, so its bytes count as theirs.
-    ...stale.map(({ name }) => lost(`comment:${name}`, end, 0, staleReason(name) ?? '')),
+    ...stale.map(({ name, start }) =>
+      gone.has(start)
+        ? lost(`comment:${name}`, end, 0, staleReason(name) ?? '')
+        : rewritten(`comment:${name}`, end, 0, NEW_LEVEL),
+    ),
     isFilm(parsed)
       ? rewritten('pages', end, rest.start - end, `${sound}; the pages of the other streams are the same`)
       : rewritten('sound', end, rest.start - end, sound),

@@ -1,3 +1,4 @@
+import { uint32LE } from '../../number-bytes.js'
 import { type BytePiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
@@ -46,19 +47,42 @@ function levelOf(list: Buffer, { name, start, length }: VorbisComment, at: numbe
   return levelField(name, list.subarray(from, start + length), at + from)
 }
 
-/** The list without its stale comments; the same bytes if there are none. */
+/** The list without the stale comments that cannot be renewed; the same bytes if there are none. */
 export function freshComments(list: Buffer): Buffer {
-  if (staleComments(list).length === 0) return list
-  const { head, ranges } = freshParts(list, staleComments(list))
+  const gone = unrenewable(list)
+  if (gone.length === 0) return list
+  const { head, ranges } = freshParts(list, gone)
   return Buffer.concat([head, ...ranges.map(({ start, length }) => list.subarray(start, start + length))])
 }
 
 /** The list without the stale comments that cannot be renewed, as pieces. @param at place of the list in the file */
 export function freshCommentPieces(list: Buffer, at: number): readonly BytePiece[] {
-  const unrenewable = staleComments(list).filter((comment) => levelOf(list, comment, 0) === null)
-  const { head, ranges } = freshParts(list, unrenewable)
+  const { head, ranges } = freshParts(list, unrenewable(list))
   const kept = ranges.map(({ start, length }): BytePiece => ({ kind: 'input', start: at + start, length }))
   return [newBytes(head), ...kept]
+}
+
+/** Gain of Opus with fewer characters than it may have (RFC 7845, section 5.2.1), which permits zeros at its start. */
+const SHORT_GAIN = /^(r128_track_gain=)([+-]?)(\d{1,5})$/i
+const GAIN_CHARACTERS = 6
+
+/** The list with room for another number in each gain of Opus; the same bytes if there is none. */
+export function roomyComments(list: Buffer): Buffer {
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const { start, length } of vorbisComments(list)) {
+    const [, name, sign = '', digits = ''] = SHORT_GAIN.exec(list.toString('latin1', start + 4, start + length)) ?? []
+    if (name === undefined) continue
+    const text = Buffer.from(name + sign + digits.padStart(GAIN_CHARACTERS - sign.length, '0'))
+    pieces.push(list.subarray(from, start), uint32LE(text.length), text)
+    from = start + length
+  }
+  return Buffer.concat([...pieces, list.subarray(from)])
+}
+
+/** The stale comments that have no form in which they can be renewed at their place. */
+export function unrenewable(list: Buffer): readonly VorbisComment[] {
+  return staleComments(list).filter((comment) => levelOf(list, comment, 0) === null)
 }
 
 /** Vendor and number of comments, and the ranges of the list that stay. */

@@ -1,3 +1,4 @@
+import type { FileHandle } from 'node:fs/promises'
 import { type LevelChange, renewedText, SAME_LEVEL } from './level-text.js'
 
 /** Reason why a statement about the level of the sound has new bytes. */
@@ -9,6 +10,9 @@ export interface LevelField {
   readonly length: number
   readonly renewed: (old: Buffer, change: LevelChange) => Buffer
 }
+
+/** Statements at places of the input, or found in an output that has them at places of its own. */
+export type LevelFields = readonly LevelField[] | ((part: FileHandle) => Promise<readonly LevelField[]>)
 
 /** A statement takes fewer bytes. */
 const MOST_BYTES = 256

@@ -29,6 +29,12 @@ const NUMBER_TAGS: readonly NumberTag[] = [
     text: /^ ?(\d\.\d+)$/,
     changed: (peak, { peakRatio }) => peak * peakRatio,
   },
+  {
+    // RFC 7845, section 5.2.1: 1/256 dB in up to six characters. Fewer may have no room for the new number.
+    name: /^r128_track_gain$/i,
+    text: /^(?=.{6}$)([+-]?\d+)$/,
+    changed: (gain, { gainDb }) => Math.max(-0x7fff, Math.min(0x7fff, Math.round(gain + 256 * gainDb))),
+  },
 ]
 
 /**
@@ -51,6 +57,7 @@ export function renewedText(name: string, text: string, change: LevelChange): st
 /** A number in as many characters as another one, whose decimals give way to a sign and to digits. */
 function inWidthOf(old: string, value: number): string {
   const sign = value < 0 ? '-' : old.startsWith('+') ? '+' : ''
+  if (!old.includes('.')) return sign + String(Math.abs(value)).padStart(old.length - sign.length, '0')
   for (let decimals = old.length; decimals >= 0; decimals--) {
     const text = sign + Math.abs(value).toFixed(decimals)
     if (text.length <= old.length) return text.padStart(old.length)

@@ -5,7 +5,7 @@ import { decodePcm } from '../../pcm/decode-pcm.js'
 import { measureLoudness } from '../../pcm/loudness.js'
 import { probe } from '../../probe/probe.js'
 import { type BytePlan, offsetMap } from '../byte-plan.js'
-import type { LevelField } from './level-field.js'
+import type { LevelField, LevelFields } from './level-field.js'
 import { type LevelChange, SAME_LEVEL } from './level-text.js'
 
 interface WrittenTrack {
@@ -20,14 +20,14 @@ interface WrittenTrack {
 }
 
 /** Measures the old and the new sound of a track, and writes what an output states about its level. */
-export async function renewLevels(fields: readonly LevelField[], track: WrittenTrack): Promise<void> {
-  if (fields.length === 0) return
+export async function renewLevels(fields: LevelFields, track: WrittenTrack): Promise<void> {
+  if (typeof fields !== 'function' && fields.length === 0) return
   const change = await levelChange(track)
   const { outputOffset } = offsetMap(track.layout)
   await using file = await open(track.partPath, 'r+')
-  for (const { start, length, renewed } of fields) {
-    const at = outputOffset(start) as number
-    await file.write(renewed(await readAt(file, at, length), change), 0, length, at)
+  const placed = (field: LevelField) => ({ ...field, start: outputOffset(field.start) as number })
+  for (const { start, length, renewed } of typeof fields === 'function' ? await fields(file) : fields.map(placed)) {
+    await file.write(renewed(await readAt(file, start, length), change), 0, length, start)
   }
 }
 

@@ -12,6 +12,9 @@ it.each([
   ['replaygain_track_gain', '0.5', 9.49, '10'.padStart(3)],
   ['replaygain_track_gain', '-0.67', 0.67, '0.000'],
   ['replaygain_track_peak', '0.988553', 6.02, '0.494311'],
+  ['R128_TRACK_GAIN', '-01234', 2, '-00722'],
+  ['R128_TRACK_GAIN', '-00256', 2, '000256'],
+  ['R128_TRACK_GAIN', '+30000', 20, '+32767'],
   ['replaygain_track_peak', '0.5', -40, ' 50'],
 ])('gives %s %j at %f dB more gain as many characters: %j', (name, text, gainDb, expected) => {
   expect(renewedText(name, text, quieter(gainDb))).toBe(expected)
@@ -22,6 +25,8 @@ it.each([
   ['replaygain_track_gain', 'loud'],
   ['replaygain_track_peak', '1'],
   ['replaygain_track_range', '7.20 dB'],
+  ['R128_TRACK_GAIN', '-300'],
+  ['R128_TRACK_GAIN', '-300.5'],
   ['iTunNORM', ' 00000A21'],
   ['title', '-7.03 dB'],
 ])('renews no %s that states %j', (name, text) => {

@@ -5,6 +5,7 @@ import { ebur128, ffmpeg, tone } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
+import { checksumOf } from '../../checksum.js'
 import { ape, id3, id3Frame, withChunk } from '../made-tags.js'
 
 const folder = folderOfTests()
@@ -27,6 +28,9 @@ it.each([
   ['mp3', ['-c:a', 'libmp3lame']],
   ['mp3', ['-c:a', 'libmp3lame', '-id3v2_version', '3']],
   ['aiff', ['-write_id3v2', '1']],
+  ['ogg', ['-c:a', 'libvorbis']],
+  ['opus', ['-c:a', 'libopus']],
+  ['oga', ['-c:a', 'flac']],
 ])('states the new level of a .%s, and keeps that of its album', async (extension, options) => {
   const path = folder.file(`level.${extension}`)
   await ffmpeg('-y', ...tone(2, 48_000, 2), ...options, ...metadata, path)
@@ -43,12 +47,44 @@ it.each([
   expect(stated).toMatchObject({ REPLAYGAIN_ALBUM_GAIN: '-6.10 dB', REPLAYGAIN_REFERENCE_LOUDNESS: '89.0 dB' })
   expect(stated.REPLAYGAIN_TRACK_GAIN).toHaveLength(TAGS.REPLAYGAIN_TRACK_GAIN.length)
   expect(Number.parseFloat(stated.REPLAYGAIN_TRACK_GAIN ?? '')).toBeCloseTo(-7.2 + HALF_DB, 1)
-  expect(Number(stated.REPLAYGAIN_TRACK_PEAK)).toBeCloseTo(0.375, 2)
+  // A lossy codec changes the peaks of a tone a little.
+  expect(Math.abs(Number(stated.REPLAYGAIN_TRACK_PEAK) - 0.375)).toBeLessThan(0.015)
   const [before, after] = [await ebur128(path), await ebur128(part)]
   expect(Number.parseFloat(stated.REPLAYGAIN_TRACK_GAIN ?? '') + 7.2).toBeCloseTo(
     before.integrated - after.integrated,
     0,
   )
+})
+
+/** Pages of an Ogg file whose checksum is not that of their bytes. */
+function wrongPages(file: Buffer): readonly number[] {
+  const starts = [...file.toString('latin1').matchAll(/OggS\0/g)].map(({ index }) => index)
+  return starts.filter((start, place) => {
+    const page = Buffer.from(file.subarray(start, starts[place + 1] ?? file.length))
+    const stated = page.readUInt32LE(22)
+    page.writeUInt32LE(0, 22)
+    return checksumOf(page, 0) !== stated
+  })
+}
+
+it.each([
+  ['opus', 'libopus'],
+  ['ogg', 'libvorbis'],
+])('states the new level of a .%s whose comments fill several pages', async (extension, codec) => {
+  const path = folder.file(`pages.${extension}`)
+  const long = ['-metadata', `long=${'x'.repeat(70_000)}`]
+  const r128 = ['-metadata', 'R128_TRACK_GAIN=-90', '-metadata', 'R128_ALBUM_GAIN=-80']
+  await ffmpeg(...tone(4, 48_000, 2), '-c:a', codec, ...long, ...r128, ...metadata, path)
+  for (const { part } of [await writtenFile(path), await splicedFile(path, [[1, 3]])]) {
+    const { tags } = await probe(part)
+    const [before, after] = [await ebur128(path), await ebur128(part)]
+    const change = before.integrated - after.integrated
+    expect(change).toBeGreaterThan(0.5)
+    expect(Number(tags.R128_TRACK_GAIN)).toBeCloseTo(-90 + 256 * change, -2)
+    expect(tags).toMatchObject({ R128_ALBUM_GAIN: '-80', title: TAGS.title })
+    expect(Number.parseFloat(tags.REPLAYGAIN_TRACK_GAIN ?? '')).toBeCloseTo(-7.2 + change, 0)
+    expect(wrongPages(await readFile(part))).toEqual([])
+  }
 })
 
 it.each([
