@@ -54,3 +54,23 @@ it('shows the bars of a terminal that does not know its size', () => {
   bars.stop()
   expect(stripVTControlCharacters(String(stream.read()))).toMatch(/a\.wav +.*25 %/)
 })
+
+it('waits at the first row of the bars, which a narrower terminal moves with its text, and gives their place to a note', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const stderr = terminal(80)
+  const stream = stderr as unknown as WriteStream
+  const output = createOutput({ json: false, stdout: stream, stderr: stream })
+  const reporter = createReporter(output, 'auto', () => null, 2)
+  reporter.report({ event: 'progress', id: 'j', input: '/a.wav', stage: 'probe', percent: 0 })
+  vi.advanceTimersByTime(100)
+  const written = () => String(stderr.read() ?? '').replaceAll('\u001b', '^')
+  expect(written()).toMatch(/^a\.wav.*\n0 of 2 files.*\n\^\[2A$/)
+  output.note('Stopping')
+  expect(written()).toBe('^[1G^[0JStopping\n')
+  vi.advanceTimersByTime(1000)
+  expect(written()).toMatch(/^\^\[1G\^\[0Ja\.wav.*\n0 of 2 files.*\n\^\[2A$/)
+  reporter.stop()
+  output.note('Stopped')
+  expect(written()).toBe('^[1G^[0JStopped\n')
+})

@@ -18,6 +18,8 @@ export interface Output {
   readonly result: (parts: ResultParts) => void
   /** Prints a result to stdout; does nothing with `--json`, which has an event for it. */
   readonly print: (text: string) => void
+  /** Sets what is written before each note, for progress bars, whose place a note takes. */
+  readonly setBeforeNote: (sequence: string) => void
   /** Writes a note to stderr, always. */
   readonly note: (text: string) => void
   /** Reports the fatal error on stderr and as the last event. */
@@ -40,6 +42,7 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   const faultOfStdout = firstFault(stdout)
   stderr.on('error', () => {})
   let isResultWritten = false
+  let beforeNote = ''
 
   const result = (parts: ResultParts): void => {
     if (!json || isResultWritten) return
@@ -48,12 +51,15 @@ export function createOutput({ json, stdout, stderr }: OutputOptions): Output {
   }
 
   const note = (text: string): void => {
-    stderr.write(`${visibleLines(text)}\n`)
+    stderr.write(`${beforeNote}${visibleLines(text)}\n`)
   }
 
   return {
     json,
     stderr,
+    setBeforeNote: (sequence) => {
+      beforeNote = sequence
+    },
     event: (event) => {
       if (json && !isResultWritten) events.write(event)
     },

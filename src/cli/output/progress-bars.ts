@@ -25,6 +25,11 @@ const WIDE_CELLS = 78
 const REPAINT_MS = 80
 /** Longest time between two repaints. The seconds move even if the work reports nothing. */
 const HEARTBEAT_MS = 1000
+/**
+ * Removes the bars. The cursor waits at the start of the first row, because a terminal that wraps the rows at a new width
+ * keeps it there.
+ */
+export const ERASE = '\u001b[1G\u001b[0J'
 /** Before this share of the work is done, an estimate of the rest would jump. */
 const LEAST_PERCENT = 5
 const LEAST_MS = 3000
@@ -39,7 +44,7 @@ export class ProgressBars {
   readonly #taskbar: TaskbarProgress
   readonly #bars = new Map<string, ShownBar>()
   #ended = 0
-  #paintedRows = 0
+  #isPainted = false
   #timer: NodeJS.Timeout | undefined
   #heartbeat: NodeJS.Timeout | undefined
 
@@ -84,9 +89,10 @@ export class ProgressBars {
     const bars = [...this.#bars.values()]
     const rows = bars.slice(0, Math.max(1, (this.#stream.rows || 24) - 3)).map((bar) => this.#row(bar))
     if (bars.length > 0 && this.#total > 1) rows.push(this.#countRow())
-    const clear = this.#paintedRows > 0 ? `\u001b[${this.#paintedRows}A\u001b[0J` : ''
-    this.#stream.write(clear + text + rows.map((row) => `${row}\n`).join(''))
-    this.#paintedRows = rows.length
+    const erase = this.#isPainted ? ERASE : ''
+    this.#isPainted = rows.length > 0
+    const back = this.#isPainted ? `\u001b[${rows.length}A` : ''
+    this.#stream.write(erase + text + rows.map((row) => `${row}\n`).join('') + back)
     if (bars.length > 0) this.#taskbar.show(this.#wholePercent(bars))
   }
 

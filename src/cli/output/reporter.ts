@@ -4,7 +4,7 @@ import type { FileEvent, JobEvent, ProgressEvent } from '../../pipeline/events.j
 import { type FileLine, fileLine } from './file-line.js'
 import { JobProgress, STAGE_LABELS } from './job-progress.js'
 import type { Output } from './output.js'
-import { fitCells, ProgressBars } from './progress-bars.js'
+import { ERASE, fitCells, ProgressBars } from './progress-bars.js'
 import { colorsOf } from './wording.js'
 
 /** The style of `--progress`: `auto` shows bars in a terminal and lines elsewhere. */
@@ -90,6 +90,7 @@ function plain(output: Output, lineOf: LineOf): People {
 
 function bars(output: Output, lineOf: LineOf, total: number): People {
   const painted = new ProgressBars(output.stderr, total)
+  output.setBeforeNote(ERASE)
   const jobs = new Map<string, JobProgress>()
   return {
     progress: (event) => {
@@ -105,6 +106,9 @@ function bars(output: Output, lineOf: LineOf, total: number): People {
       if (line !== null) painted.write(line)
     },
     note: (text) => painted.write(text),
-    stop: () => painted.stop(),
+    stop: () => {
+      painted.stop()
+      output.setBeforeNote('')
+    },
   }
 }
