@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { transformSync } from 'esbuild'
 import { expect, it, onTestFinished } from 'vitest'
 import { resultEventSchema } from '../../src/pipeline/events.js'
-import { runCli } from '../helpers/voxmux-cli.js'
+import { CLI_PATH, runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop } from '../helpers/workshop.js'
 
 it('says in one sentence that too few files may be open to start', async () => {
@@ -32,4 +34,12 @@ it('says in one sentence that Node is too old to load it', async () => {
     'voxmux: Node 18.20.8 is too old for voxmux.\n  → Install Node 20.19 or newer.\n',
   ])
   expect(JSON.parse(stdout)).toMatchObject({ exitCode: 2, error: { code: 'ERR_NODE_TOO_OLD' } })
+})
+
+it('can be read by a Node that can read nothing else, and says the same there', () => {
+  const entry = readFileSync(CLI_PATH, 'utf8')
+  const readBy = (target: string) => transformSync(entry, { target, supported: { 'template-literal': true } }).code
+  expect(readBy('node12.20')).toBe(readBy('esnext'))
+  expect([...entry.matchAll(/^import .*/gm)].map(([line]) => line)).toEqual([expect.stringContaining("'node:module'")])
+  expect(entry).toContain('is too old for voxmux.\n  \\u2192 Install Node 20.19 or newer.\n')
 })
