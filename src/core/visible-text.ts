@@ -7,6 +7,9 @@ const ANY_UNSEEN = new RegExp(UNSEEN, 'gu')
 /** Line breaks and the colours of picocolors are voxmux's own. */
 const OWN_OR_UNSEEN = new RegExp(String.raw`(\n|\u001b\[(?:[0-2]|22|3[1-79]|90)m)|${UNSEEN}`, 'gu')
 
+/** A control that no text contains. */
+const CONTROL = /(?![\t\n\f\r])\p{Cc}/u
+
 /**
  * Writes such characters as their codes, such as `\u202e`. A file name can contain any of them, and would otherwise move
  * the cursor, add a line, or show another name than its own.
@@ -23,6 +26,16 @@ export function visibleLines(text: string): string {
 /** The same for JSON, which keeps its value: JSON has the same codes. */
 export function visibleJson(json: string): string {
   return json.replace(OWN_OR_UNSEEN, (found, own: string | undefined) => own ?? found.split('').map(codeOf).join(''))
+}
+
+/** True if the first bytes of a file are UTF-8 text, such as a program, a web page or an error message. */
+export function isText(head: Buffer): boolean {
+  try {
+    // As a stream, because the last character may be cut.
+    return !CONTROL.test(new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }))
+  } catch {
+    return false
+  }
 }
 
 function codeOf(character: string): string {

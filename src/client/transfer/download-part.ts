@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { isText } from '../../core/visible-text.js'
 import { statusFault } from '../exchange-json.js'
 import { HttpFault } from '../http-fault.js'
 import type { StreamAnswer } from '../transport.js'
@@ -9,7 +10,6 @@ import type { TransferContext, TransferOptions } from './upload-file.js'
 const HTML_START = /^\s*(<!doctype html|<html)/i
 /** Every audio and video format has a byte in its first bytes that no text has. */
 const HEAD_BYTES = 512
-const NO_TEXT = /(?![\t\n\f\r])\p{Cc}/u
 
 /** Thrown for a file that is, or becomes, larger than its limit. */
 export class OversizeError extends Error {
@@ -153,15 +153,6 @@ export class DownloadPart {
     if (bytesRead > 0 && !isText(buffer.subarray(0, bytesRead))) return
     await this.restart()
     throw badDownload(`${bytesRead === 0 ? 'an empty file' : 'text'} instead of the file, from ${address}`)
-  }
-}
-
-function isText(head: Buffer): boolean {
-  try {
-    // As a stream, because the last character may go on behind the head.
-    return !NO_TEXT.test(new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }))
-  } catch {
-    return false
   }
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { PrecheckError, UsageError } from '../../core/errors.js'
 import { readAt } from '../../core/read-at.js'
 import { shellName, undecodableName } from '../../core/undecodable-name.js'
+import { isText } from '../../core/visible-text.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { REMUX_IT, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
@@ -30,10 +31,6 @@ import { startsApart } from './starts-apart.js'
 import { BEXT_LOUDNESS_END, hasLoudness, type WaveChunk, waveChunks } from './wave-chunks.js'
 
 const HEAD_BYTES = 4096
-
-/** Control characters that no text has. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const CONTROL = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
 
 interface ProbeOptions {
   readonly signal?: AbortSignal | undefined
@@ -209,11 +206,4 @@ async function statesLoudness(file: FileHandle, chunks: readonly WaveChunk[]): P
   const bext = chunks.find(({ id }) => id === 'bext')
   if (!bext || bext.size < BEXT_LOUDNESS_END) return false
   return hasLoudness(await readAt(file, bext.at + 8, BEXT_LOUDNESS_END))
-}
-
-/** True if the first bytes of a file are UTF-8 text, such as a web page, a subtitle or an error message. */
-function isText(head: Buffer): boolean {
-  // The last character may be cut.
-  const text = new TextDecoder().decode(head, { stream: true })
-  return text !== '' && !text.includes('\ufffd') && !CONTROL.test(text)
 }

@@ -1,6 +1,8 @@
-import { readdir, stat } from 'node:fs/promises'
+import { open, readdir, stat } from 'node:fs/promises'
 import { extname, join, resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
+import { readAt } from '../../core/read-at.js'
+import { isText } from '../../core/visible-text.js'
 import { isWebAddress } from '../web-address.js'
 import { receiptPath } from './output-path.js'
 
@@ -11,6 +13,9 @@ const MEDIA_EXTENSIONS: ReadonlySet<string> = new Set([
   ...['.flac', '.mp3', '.m4a', '.m4b', '.aac', '.ogg', '.oga', '.ogv', '.opus', '.wma', '.ac3', '.eac3', '.mka'],
 ])
 
+/** A transport stream has bytes among its first that no text has. */
+const HEAD_BYTES = 512
+
 /** True for a name with a media extension. */
 export function isMediaName(name: string): boolean {
   return MEDIA_EXTENSIONS.has(extname(name).toLowerCase())
@@ -18,7 +23,7 @@ export function isMediaName(name: string): boolean {
 
 /**
  * Expands the arguments of a command: each file, each folder's media, and each address as it is. Subfolders, hidden
- * files and outputs of voxmux are left out.
+ * files, programs in TypeScript and outputs of voxmux are left out.
  *
  * @returns absolute paths and addresses, each once, in the given order
  * @throws {UsageError} `ERR_FOLDER_WITHOUT_MEDIA`. A missing path stays: its own job reports it.
@@ -56,11 +61,22 @@ async function outputsIn(folder: string): Promise<string[]> {
 async function mediaIn(folder: string): Promise<string[]> {
   const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => !entry.isDirectory())
   const present = new Set(entries.map(({ name }) => name))
-  const media = [...present].filter(
-    (name) => isMediaName(name) && !name.startsWith('.') && !present.has(receiptPath(name)),
-  )
+  const media: string[] = []
+  for (const entry of entries) {
+    const { name } = entry
+    const isNamedSo = isMediaName(name) && !name.startsWith('.') && !present.has(receiptPath(name))
+    if (isNamedSo && !(entry.isFile() && (await isTypeScript(join(folder, name))))) media.push(name)
+  }
   if (media.length === 0) throw nothingIn(folder, 'media')
   return media
+}
+
+/** True for a program whose extension is also that of MPEG transport streams. */
+async function isTypeScript(path: string): Promise<boolean> {
+  if (!/\.m?ts$/i.test(path)) return false
+  await using file = await open(path).catch(() => undefined)
+  const head = file && (await readAt(file, 0, HEAD_BYTES))
+  return head !== undefined && head.length > 0 && isText(head)
 }
 
 function nothingIn(folder: string, what: string): UsageError {
