@@ -165,9 +165,7 @@ export function storageAway(where: string, options: Pick<VoxmuxErrorOptions, 'ca
 export function outputTooLarge(where: string, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'>): UsageError {
   return new UsageError('ERR_OUTPUT_TOO_LARGE', `${where} is larger than its disk allows.`, {
     ...options,
-    remedies: [
-      'Choose another disk with --output (`output` in a job): FAT takes at most 4 GB per file. You do not pay twice.',
-    ],
+    remedies: ['Choose another disk with --output: FAT takes at most 4 GB per file. You do not pay twice.'],
   })
 }
 

@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { type Config, type Flags, resolveConfig } from '../config/resolve-config.js'
 import { type Logger, silentLogger } from '../core/logger.js'
-import type { JobEvent } from '../pipeline/events.js'
+import type { FileEvent, JobEvent } from '../pipeline/events.js'
 import type { JobOutcome } from '../pipeline/job/job-outcome.js'
 import { runJobs } from '../pipeline/job/run-jobs.js'
 import { requireOwnOutputs } from '../pipeline/plan/own-outputs.js'
 import {
   flagsOfRequest,
   type JobRequestFile,
+  jobRequestSchema,
   planRequestOfJob,
   readJobRequests,
 } from '../pipeline/queue/job-request.js'
@@ -65,9 +66,29 @@ export async function runRequests(
   const [first] = configs
   if (!first) return []
   const concurrency = first.origins.get('concurrency')?.kind === 'default' ? AT_ONCE : first.concurrency
-  return inSharedRuntime(first, logger, lingerMs, (context) =>
-    runJobs(requests, context, { signal, onEvent, waitUntilMs, concurrency }),
-  )
+  return inSharedRuntime(first, logger, lingerMs, async (context) => {
+    const report = onEvent && ((event: JobEvent) => onEvent(event.event === 'file' ? withKeys(event) : event))
+    const outcomes = await runJobs(requests, context, { signal, onEvent: report, waitUntilMs, concurrency })
+    return outcomes.map(({ error, ...outcome }) => ({
+      ...outcome,
+      event: withKeys(outcome.event),
+      error: error && Object.assign(error, { remedies: error.remedies.map(inKeys) }),
+    }))
+  })
+}
+
+/** The event with the keys of a job in its remedies in place of flags, because a job has no command line. */
+function withKeys(event: FileEvent): FileEvent {
+  const { error } = event
+  return error === null ? event : { ...event, error: { ...error, remedies: error.remedies.map(inKeys) } }
+}
+
+function inKeys(remedy: string): string {
+  return remedy.replaceAll(/--([a-z][a-z-]*)/g, (flag, name: string) => {
+    const camel = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    const key = [camel, `${camel}s`].find((each) => each in jobRequestSchema.shape)
+    return key === undefined ? flag : `\`${key}\``
+  })
 }
 
 /** A job's own settings override everything else, as flags do. */

@@ -38,9 +38,7 @@ async function requireOwn(path: string, isOwn: (bytes: Buffer) => boolean): Prom
   if (isKnown) return
   throw new UsageError('ERR_OUTPUT_EXISTS', `${path}, which voxmux writes beside its output, holds something else.`, {
     input: path,
-    remedies: [
-      'Move that file away, choose another name with --output, or replace both with --force. In a job these are `output` and `force`.',
-    ],
+    remedies: ['Move that file away, choose another name with --output, or replace both with --force.'],
   })
 }
 
@@ -66,7 +64,7 @@ export async function requireReplaceableOutput(output: string, { report, sidecar
     const rule = 'only that user may replace it in this folder, which has the sticky bit'
     throw new UsageError('ERR_OUTPUT_UNWRITABLE', `${path} belongs to another user, and ${rule}.`, {
       input: path,
-      remedies: ['Choose another name with --output (`output` in a job), or have its owner remove the file.'],
+      remedies: ['Choose another name with --output, or have its owner remove the file.'],
     })
   }
 }

@@ -88,9 +88,7 @@ export function outputExists(output: string, { made, cause }: { made?: string; c
   return new UsageError('ERR_OUTPUT_EXISTS', `${output} already exists${origin} does not replace files unasked.`, {
     cause,
     input: output,
-    remedies: [
-      'Choose another name with --output, or replace the file with --force. In a job these are `output` and `force`.',
-    ],
+    remedies: ['Choose another name with --output, or replace the file with --force.'],
   })
 }
 
@@ -98,8 +96,6 @@ export function outputExists(output: string, { made, cause }: { made?: string; c
 export function outputNoFile(output: string): UsageError {
   return new UsageError('ERR_OUTPUT_EXISTS', `${output} is not a regular file, so voxmux does not replace it.`, {
     input: output,
-    remedies: [
-      'Choose another name with --output (`output` in a job). --force replaces only files, and --dry-run writes nothing.',
-    ],
+    remedies: ['Choose another name with --output. --force replaces only files, and --dry-run writes nothing.'],
   })
 }

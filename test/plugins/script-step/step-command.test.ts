@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { scriptStep } from 'voxmux/step'
 import { z } from 'zod'
 import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { eventsOf, runCli, startCli } from '../../helpers/voxmux-cli.js'
@@ -44,6 +45,18 @@ describe('voxmux step', { timeout: 180_000 }, () => {
     expect(exitCode).toBe(5)
     expect(last).toMatchObject({ status: 'rejected', output: null, error: { code: expect.stringMatching(/^ERR_/) } })
     expect(last.error).toEqual(events.find(({ event }) => event === 'file')?.error)
+  })
+
+  it('names keys of the job in place of flags', async () => {
+    const input = await bench.voice(0, 'speech.wav')
+    await writeFile(bench.folder.file('speech.regen.wav'), 'mine')
+    const remedies = ['Choose another name with `output`, or replace the file with `force`.']
+    const { last, events } = await step({ input })
+    expect(last).toMatchObject({ exitCode: 2, error: { code: 'ERR_OUTPUT_EXISTS', remedies } })
+    expect(events.find(({ event }) => event === 'file')).toMatchObject({ error: { remedies } })
+    await expect(scriptStep({ input }, bench.options)).rejects.toMatchObject({ remedies })
+    const run = await runCliInProcess(['run', input], bench.options)
+    expect(run.stderr).toContain('Choose another name with --output, or replace the file with --force.\n')
   })
 
   it('submits with --wait 0 and exit 3, and collects with the same command', async () => {
