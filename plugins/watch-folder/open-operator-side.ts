@@ -4,7 +4,7 @@ import type { Job, JobStore, SpendingLog } from '../../src/ledger/index.js'
 import type { PageServer } from '../../src/pages/page-server.js'
 import type { JobSettings } from '../../src/pipeline/plan/job-settings.js'
 import { retryJob } from '../../src/pipeline/queue/retry-job.js'
-import type { DaemonView } from './daemon-view.js'
+import type { DaemonView, FolderView } from './daemon-view.js'
 import type { DaemonPhase } from './dashboard/operator-view.js'
 import { ShownJobs, withinPatience } from './dashboard/shown-jobs.js'
 import { type DashboardOptions, startDashboard } from './dashboard/start-dashboard.js'
@@ -52,6 +52,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   const jobs = new ShownJobs(options.jobs)
   const manager = new ServiceManager({ env, logger })
   let phase: DaemonPhase = 'starting'
+  let status = ''
   metrics.follow({ version, jobs, spending, daemon })
   const retry = async (job: Job) => {
     const settings = daemon.settingsOf(job.group)
@@ -74,20 +75,34 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       logger,
     }))
   if (dashboard) logger.info({ url: dashboard.url }, `The dashboard is at ${dashboard.url}`)
+  const unsubscribe = daemon.subscribe(({ event }) => {
+    if (event !== 'folder' || phase !== 'watching' || statusOf(daemon.folders) === status) return
+    status = statusOf(daemon.folders)
+    void manager.status(status)
+  })
   return {
     url: dashboard?.url ?? null,
     reloading: () => manager.reloading(),
     ready: () => {
       phase = 'watching'
-      return manager.ready(`Watching ${daemon.folders.map(({ path }) => path).join(', ')}`)
+      status = statusOf(daemon.folders)
+      return manager.ready(status)
     },
     stopping: () => {
       phase = 'stopping'
       return manager.stopping()
     },
     close: async () => {
+      unsubscribe()
       await dashboard?.close()
       metrics.close()
     },
   }
+}
+
+/** The folders that are watched, and why each other one is offline. */
+function statusOf(folders: readonly FolderView[]): string {
+  const watched = folders.filter(({ reason }) => reason === null).map(({ path }) => path)
+  const reasons = folders.flatMap(({ reason }) => reason ?? [])
+  return [...(watched.length > 0 ? [`Watching ${watched.join(', ')}`] : []), ...reasons].join('; ')
 }

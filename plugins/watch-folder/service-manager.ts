@@ -27,7 +27,12 @@ export class ServiceManager {
     this.#isSilent = !options.env.NOTIFY_SOCKET
   }
 
-  /** Announces that all folders are watched, and starts to feed the watchdog. */
+  /** Announces what `systemctl status` shows. */
+  async status(status: string): Promise<void> {
+    await this.#tell(`STATUS=${status}`)
+  }
+
+  /** Announces that the daemon runs, and starts to feed the watchdog. */
   async ready(status: string): Promise<void> {
     await this.#tell('READY=1', `STATUS=${status}`)
     clearInterval(this.#watchdog)

@@ -59,8 +59,10 @@ export class UsedFolders {
       // A job creates missing folders within the watched folder, but never behind a link.
       const missing = place.startsWith(path + sep) ? await linkOut(path, place) : await absenceOf(place)
       const reason = unmade?.get(place)
-      if (missing !== null)
-        return reason === undefined ? missing : `${place} does not exist and cannot be made: ${reason}.`
+      // Reports may be missing, but no job ends without the folder of its output.
+      if (reason !== undefined && (missing !== null || place === this.folder.out))
+        return `${place} does not exist and cannot be made: ${reason}.`
+      if (missing !== null) return missing
     }
     for (const [place, mount] of found) this.#mounts.putMount(group, place, mount)
     return null

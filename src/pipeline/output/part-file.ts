@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, lstat, open, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { systemCode, UsageError } from '../../core/errors.js'
-import { makeDurableFolder, nearestExisting } from '../../core/make-folder.js'
+import { makeDurableFolder, nearestExisting, reasonAgainstFolder } from '../../core/make-folder.js'
 import { DAY_MS } from '../../core/time.js'
 import { inodeShortage, noSpace } from './free-space.js'
 
@@ -91,10 +91,15 @@ export async function checkWritableFolder(folder: string): Promise<void> {
 }
 
 function unwritable(folder: string, cause: unknown): UsageError {
-  return new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}.`, {
+  const reason = reasonAgainstFolder(cause)
+  const why = reason === undefined ? '' : `: ${reason}`
+  return new UsageError('ERR_OUTPUT_UNWRITABLE', `Cannot write into the folder ${folder}${why}.`, {
     cause,
     input: folder,
-    remedies: ['Choose another place with --output, or correct the permissions of this one.'],
+    remedies:
+      systemCode(cause) === 'EROFS'
+        ? ['Choose another place, or mount this one writable. A systemd unit names it under ReadWritePaths.']
+        : ['Choose another place with --output, or correct the permissions of this one.'],
   })
 }
 

@@ -225,11 +225,20 @@ describe('FolderPresence', () => {
     await mkdir(path)
     // Nobody makes a folder there, not even root.
     const out = '/sys/voxmux-out'
-    const aftercare = { ...{ group: 'g', path, out, failed: join(path, 'failed') }, done: join(path, 'done') }
-    const places = new UsedFolders({ ...aftercare, source: 'keep', after: null }, seen)
-    expect(await places.absence({ make: true })).toMatch(
-      /^\/sys\/voxmux-out does not exist and cannot be made: (permission denied|its file system is mounted read-only)\.$/,
-    )
+    const absence = (root: string, outputs: string) => {
+      const aftercare = {
+        ...{ group: 'g', path: root, out: outputs },
+        failed: join(root, 'failed'),
+        done: join(root, 'done'),
+      }
+      return new UsedFolders({ ...aftercare, source: 'keep', after: null }, seen).absence({ make: true })
+    }
+    for (const root of [path, '/sys'])
+      expect(await absence(root, out)).toMatch(
+        /^\/sys\/voxmux-out does not exist and cannot be made: (permission denied|its file system is mounted read-only)\.$/,
+      )
+    // A share that can only be read is watched all the same.
+    expect(await absence('/sys', path)).toBe(null)
     seen.close()
   })
 })

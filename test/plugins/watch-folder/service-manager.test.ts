@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ServiceManager } from '../../../plugins/watch-folder/service-manager.js'
 import { silentLogger } from '../../../src/core/logger.js'
@@ -38,9 +38,12 @@ describe.skipIf(NO_SYSTEMD_NOTIFY)(
 
     it('is that of the daemon: ready, reloading and ready again, right or wrong, and stopping', async () => {
       const config = bench.workshop.path('voxmux.json')
-      writeFileSync(config, JSON.stringify({ watch: { folders: [{ path: bench.workshop.path('in') }] } }))
-      const daemon = bench.watchThrough(['env', `NOTIFY_SOCKET=${systemd.socket}`], '--config', config)
-      await heard(/READY=1 STATUS=Watching \S+\/in/)
+      const folders = ['in', 'away/in'].map((path) => ({ path: bench.workshop.path(path) }))
+      writeFileSync(config, JSON.stringify({ watch: { folders, scanSec: 1 } }))
+      const daemon = bench.watchConfiguredThrough(['env', `NOTIFY_SOCKET=${systemd.socket}`], config)
+      await heard(/READY=1 STATUS=Watching \S+\/in; \S+\/away\/in is not there\./)
+      mkdirSync(bench.workshop.path('away/in'), { recursive: true })
+      await heard(/STATUS=Watching \S+\/in, \S+\/away\/in(?:\||$)/)
       daemon.child.kill('SIGHUP')
       await heard(/RELOADING=1 MONOTONIC_USEC=\d+\|READY=1/)
       writeFileSync(config, 'no configuration')
