@@ -102,6 +102,17 @@ async function endTurn(tx: Transaction, group: string): Promise<void> {
   )
 }
 
+/** Deletes the lanes of groups without jobs. One that another process adds a job to is locked, and stays. */
+export async function forgetLanes(tx: Transaction): Promise<void> {
+  const unused = 'NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.grp = lanes.grp)'
+  // Looks again: a job may have come before the lock.
+  for (const { grp, priority } of await tx.all(
+    `SELECT grp, priority FROM lanes WHERE ${unused} ${tx.dialect.lockUnused}`,
+    [],
+  ))
+    await tx.run(`DELETE FROM lanes WHERE grp = ? AND priority = ? AND ${unused}`, [String(grp), Number(priority)])
+}
+
 /** Closes a lane without ready jobs, so that no claim looks at it again. @returns false if it stays open */
 async function closeLane(tx: Transaction, lane: readonly SqlValue[]): Promise<boolean> {
   const lock = `SELECT 1 FROM lanes WHERE grp = ? AND priority = ? ${tx.dialect.lockUnused}`

@@ -3,7 +3,7 @@ import type { Database, Row, SqlValue, Statements, Transaction } from '../databa
 import type { Holder } from '../leases/holder.js'
 import { FREE_COLUMNS, freeDeadLeases, leaseLost } from '../leases/leases.js'
 import type { Job, JobState } from './job.js'
-import { heldJobOf } from './job-claims.js'
+import { forgetLanes, heldJobOf } from './job-claims.js'
 import { countJobs, findJob, listJobs } from './job-reads.js'
 import { INSERT_JOB, jobRow } from './job-row.js'
 import { DEFAULT_LEASE_MS, type JobLease, type JobStore } from './job-store.js'
@@ -174,7 +174,12 @@ export function sqlJobStore({ database, holder }: StoreContext): JobStore {
 
     forget: (id) => unlessHeld(id, (tx) => tx.run('DELETE FROM jobs WHERE id = ?', [id])),
 
-    forgetEnded: (beforeMs) => database.transaction(async (tx) => (await tx.run(FORGET_ENDED, [beforeMs])).changes),
+    forgetEnded: (beforeMs) =>
+      database.transaction(async (tx) => {
+        const { changes } = await tx.run(FORGET_ENDED, [beforeMs])
+        await forgetLanes(tx)
+        return changes
+      }),
 
     async pause(group, reason) {
       await database.run(
