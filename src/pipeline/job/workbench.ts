@@ -5,7 +5,6 @@ import type { PipelineContext } from '../context.js'
 import { requireFreeSpace } from '../output/free-space.js'
 import { partPath, receiptPartPath, reportPartPath, sidecarPartPath } from '../output/part-file.js'
 import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
-import type { PlannedJob } from './job-life.js'
 
 /** The files that one attempt at a job works on. */
 export interface Workbench {
@@ -26,9 +25,15 @@ export interface Workbench {
   close(): Promise<void>
 }
 
+interface Wanted {
+  readonly output: string
+  readonly outputBytes: number
+  readonly workBytes: number
+}
+
 /** Opens the workbench of a job. Notes the output's folder first: a hook that looks at the folder looks at this one. */
 export async function openWorkbench(
-  { output, outputBytes, workBytes }: Pick<PlannedJob, 'output' | 'outputBytes' | 'workBytes'>,
+  { output, outputBytes, workBytes }: Wanted,
   jobId: string,
   context: PipelineContext,
 ): Promise<Workbench> {

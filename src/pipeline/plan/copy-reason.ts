@@ -1,9 +1,12 @@
+import type { MuxPlan } from '../../media/index.js'
 import { isNewStream, type NewStream } from '../../media/write/remux/plan-streams.js'
 import type { JobSettings } from './job-settings.js'
-import type { JobPlan } from './plan-job.js'
 import type { TrackPlan } from './plan-tracks.js'
 
-type PlannedOutput = Pick<JobPlan, 'media' | 'tracks' | 'mux'>
+interface PlannedOutput extends Pick<MuxPlan, 'media'> {
+  readonly tracks: readonly TrackPlan[]
+  readonly mux: MuxPlan
+}
 
 /** The tracks that the output must replace: those with a voice to send, or all if each changes anyway. */
 export function tracksToReplace(tracks: readonly TrackPlan[], settings: JobSettings): readonly TrackPlan[] {

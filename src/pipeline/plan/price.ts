@@ -1,11 +1,14 @@
 import { soundEndSec } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { chunkForecast } from './chunk-lengths.js'
-import type { JobPlan } from './plan-job.js'
-import { type PiecePlan, pieceSec } from './plan-tracks.js'
+import { type PiecePlan, pieceSec, type TrackPlan } from './plan-tracks.js'
 
 /** The part of a plan that is paid for. */
-type PricedPlan = Pick<JobPlan, 'media' | 'tracks' | 'paidSec'>
+interface PricedPlan {
+  readonly media: MediaInfo
+  readonly tracks: readonly TrackPlan[]
+  readonly paidSec: number | null
+}
 
 /**
  * The plan with a price that the charge does not exceed. A service counts decoded samples, and headers state fewer. It

@@ -1,9 +1,16 @@
 import { rehearseMux } from '../../media/index.js'
-import type { JobPlan } from './plan-job.js'
+import type { MuxPlan } from '../../media/write/remux/mux-plan.js'
+import type { TrackPlan } from './plan-tracks.js'
+
+interface PlannedOutput {
+  readonly mux: MuxPlan
+  readonly tracks: readonly TrackPlan[]
+  readonly copyReason: string | null
+}
 
 /** Tries the output of a plan before anything is sent. A copy needs no trial. @throws as {@link rehearseMux} */
 export async function rehearse(
-  { mux, tracks, copyReason }: Pick<JobPlan, 'mux' | 'tracks' | 'copyReason'>,
+  { mux, tracks, copyReason }: PlannedOutput,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if (copyReason !== null) return

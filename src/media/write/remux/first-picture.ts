@@ -1,8 +1,8 @@
 import { lateSecOf, pictureOf } from '../../media-info.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { MuxPlan } from './mux-plan.js'
+import type { PlannedStreams } from './plan-streams.js'
 
-type Remuxed = Pick<MuxPlan, 'media' | 'container' | 'streams'>
+type Remuxed = Omit<PlannedStreams, 'profile'>
 
 /** Containers that have no time for their first picture: it is shown at zero. */
 const BEGIN_WITH_PICTURE: ReadonlySet<string> = new Set(['avi', 'mxf', 'ogg'])

@@ -1,10 +1,7 @@
 import { type AudioStreamInfo, isFilm, lateSecOf, type MediaInfo } from '../../media-info.js'
 import { windowsMediaFrame } from '../../probe/frame-times.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { MuxPlan } from './mux-plan.js'
-import type { NewStream } from './plan-streams.js'
-
-type Remuxed = Pick<MuxPlan, 'media' | 'container' | 'profile' | 'streams'>
+import type { NewStream, PlannedStreams } from './plan-streams.js'
 
 const WINDOWS_MEDIA = /^wma/
 /** The lead-in of ffmpeg's encoder, and a frame more that its decoder leaves out. */
@@ -16,7 +13,7 @@ const LEAST_LOST_SEC = 0.003
  * Seconds before zero that an output leaves out. Matroska places the lead-in of an Opus encoder there, which players skip.
  * Only a picture, and Matroska itself, keep that clock.
  */
-export function earlyLeadInSec({ media, container, profile, streams }: Remuxed): number {
+export function earlyLeadInSec({ media, container, profile, streams }: PlannedStreams): number {
   const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && isFilm(input))
   if (media.container === container || profile.priming === 'measured' || hasPicture) return 0
   return Math.max(0, 0 - media.startSec)

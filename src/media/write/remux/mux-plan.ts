@@ -1,6 +1,6 @@
 import { UsageError } from '../../../core/errors.js'
 import { audioStreams, isFilm, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
-import { type ContainerProfile, containerProfile, isSoundContainer } from '../container-profile.js'
+import { containerProfile, isSoundContainer } from '../container-profile.js'
 import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
@@ -16,6 +16,7 @@ import {
   type MuxOptions,
   type NewStream,
   type PlannedStream,
+  type PlannedStreams,
   planStreams,
 } from './plan-streams.js'
 import { soundFieldLosses, streamLosses } from './stream-losses.js'
@@ -23,12 +24,7 @@ import { soundFieldLosses, streamLosses } from './stream-losses.js'
 export type { MuxOptions, PlannedStream } from './plan-streams.js'
 
 /** Everything that is decided before a file is written. */
-export interface MuxPlan {
-  readonly media: MediaInfo
-  readonly container: string
-  readonly profile: ContainerProfile
-  /** In output order; dropped streams keep their place in the input. */
-  readonly streams: readonly PlannedStream[]
+export interface MuxPlan extends PlannedStreams {
   /** Everything that the output cannot carry, with reasons. If empty, only the voice changes. */
   readonly losses: readonly MuxLoss[]
   /** Facts for the user that are not losses. */

@@ -65,6 +65,15 @@ export type PlannedStream =
       readonly isLoss: boolean
     }
 
+/** An output, and what becomes of each stream. */
+export interface PlannedStreams {
+  readonly media: MediaInfo
+  readonly container: string
+  readonly profile: ContainerProfile
+  /** In output order; dropped streams keep their place in the input. */
+  readonly streams: readonly PlannedStream[]
+}
+
 /** True for a stream with a new voice. */
 export function isNewStream(stream: PlannedStream): stream is NewStream {
   return stream.fate === 'replaced' || stream.fate === 'added'
@@ -74,10 +83,7 @@ export function isNewStream(stream: PlannedStream): stream is NewStream {
 export type WrittenStream = Exclude<PlannedStream, { readonly fate: 'dropped' }>
 
 /** The facts that decide the fate of a stream. */
-interface Target {
-  readonly media: MediaInfo
-  readonly container: string
-  readonly profile: ContainerProfile
+interface Target extends Omit<PlannedStreams, 'streams'> {
   readonly options: MuxOptions
 }
 

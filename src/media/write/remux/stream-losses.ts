@@ -1,6 +1,6 @@
-import { isSoundField, type StreamInfo } from '../../media-info.js'
+import { type AudioStreamInfo, isSoundField, type StreamInfo } from '../../media-info.js'
+import type { AudioEncoding } from '../encode/audio-encoding.js'
 import type { MuxLoss } from './mux-losses.js'
-import type { NewStream } from './plan-streams.js'
 
 /** Containers that keep no language of a stream … */
 const WITHOUT_LANGUAGE = new Set([
@@ -51,11 +51,13 @@ export function streamLosses(written: readonly StreamInfo[], container: string):
   })
 }
 
+interface NewSound {
+  readonly input: AudioStreamInfo
+  readonly encoding: AudioEncoding
+}
+
 /** Lists new tracks whose codec names each channel after a speaker, although the old one was a sound field. */
-export function soundFieldLosses(
-  made: readonly Pick<NewStream, 'input' | 'encoding'>[],
-  container: string,
-): readonly MuxLoss[] {
+export function soundFieldLosses(made: readonly NewSound[], container: string): readonly MuxLoss[] {
   return made
     .filter(({ input, encoding }) => isSoundField(input) && encoding.codec !== input.codec)
     .map(({ input, encoding: { codec } }) => ({
