@@ -33,34 +33,22 @@ export function overallPercent({ stage, percent }: ReturnType<typeof toolJob>): 
   return stage === null ? 0 : (100 * STAGES.indexOf(stage) + (percent ?? 0)) / STAGES.length
 }
 
+const TASK_STATUSES: Readonly<Record<Job['status'], Task['status']>> = {
+  ...{ queued: 'working', working: 'working', 'waiting-remote': 'working' },
+  ...{ done: 'completed', skipped: 'completed', rejected: 'failed', failed: 'failed' },
+}
+
 /** A job as a task. */
 export function taskOf(job: Job, desk: Desk): Task {
   const { stage, percent } = toolJob(job, desk)
   const message = job.error?.message ?? (stage === null ? job.status : `${stage} ${Math.round(percent ?? 0)} %`)
   return {
     taskId: job.id,
-    status: isCancelled(job) ? 'cancelled' : taskStatus(job.status),
+    status: isCancelled(job) ? 'cancelled' : TASK_STATUSES[job.status],
     statusMessage: message,
     ttl: null,
     createdAt: new Date(job.createdMs).toISOString(),
     lastUpdatedAt: new Date(job.updatedMs).toISOString(),
     pollInterval: POLL_MS,
-  }
-}
-
-function taskStatus(status: Job['status']): Task['status'] {
-  switch (status) {
-    case 'queued':
-    case 'working':
-    case 'waiting-remote':
-      return 'working'
-    case 'done':
-    case 'skipped':
-      return 'completed'
-    case 'rejected':
-    case 'failed':
-      return 'failed'
-    default:
-      return status satisfies never
   }
 }

@@ -1,6 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, extname, isAbsolute, join, resolve } from 'node:path'
 import { isMediaName } from '../../src/pipeline/plan/expand-inputs.js'
+import { nameOfPath } from './media-path.js'
 import type { TimelineSource } from './timeline.js'
 
 /** Folders below a media root that are looked into, at the most: a mistyped `/` should not be read for an hour. */
@@ -55,7 +56,7 @@ async function foundByName(
   { name, paths }: TimelineSource,
   index: Awaited<ReturnType<typeof indexOf>>,
 ): Promise<FoundMedia> {
-  const wanted = [...paths.map(nameOf), name].filter((text) => text !== '')
+  const wanted = [...paths.map(nameOfPath), name].filter((text) => text !== '')
   for (const text of new Set(wanted)) {
     const found = [...new Set(index.get(keyOf(text)) ?? [])]
     const [first, ...others] = mostAlike(found, paths[0] ?? text)
@@ -120,11 +121,6 @@ function sharedEnd(a: string, b: string): number {
   const [one, other] = [a, b].map((path) => path.split(/[/\\]/).reverse()) as [string[], string[]]
   const different = one.findIndex((part, index) => keyOf(part) !== keyOf(other[index] ?? ''))
   return different === -1 ? one.length : different
-}
-
-/** The name in a path of whatever system wrote it. */
-function nameOf(path: string): string {
-  return path.split(/[/\\]/).at(-1) ?? ''
 }
 
 /** File systems differ in case and in how they write accents; people do not mean either. */

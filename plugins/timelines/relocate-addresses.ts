@@ -20,36 +20,27 @@ export interface Relocation {
  */
 export function relocateAddresses(text: string, extension: string, relocation: Relocation): string {
   if (relocation.from === relocation.to) return text
-  return applyEdits(text, editsOf(text, extension, relocation))
+  return applyEdits(text, EDITS[extension]?.(text, relocation) ?? [])
 }
 
-function editsOf(text: string, extension: string, relocation: Relocation): readonly TextEdit[] {
-  switch (extension) {
-    case '.otio':
-    case '.otiod':
-      return otioEdits(parseJsonTree(text), relocation)
-    case '.mlt':
-    case '.kdenlive':
-      return mltEdits(text, relocation)
-    case '.fcpxml':
-    case '.fcpxmld':
-    case '.xml':
-      return xmlEdits(text, relocation)
-    case '.prproj':
-      return premiereEdits(text, relocation)
-    default:
-      return []
-  }
+/** The edits of a format's addresses, by its extension. */
+const EDITS: Readonly<Record<string, (text: string, relocation: Relocation) => readonly TextEdit[]>> = {
+  ...{ '.otio': otioEdits, '.otiod': otioEdits, '.mlt': mltEdits, '.kdenlive': mltEdits },
+  ...{ '.fcpxml': xmlEdits, '.fcpxmld': xmlEdits, '.xml': xmlEdits, '.prproj': premiereEdits },
 }
 
 /** Names under which OTIO's references hold addresses: of files, and of sequences of pictures. */
 const OTIO_ADDRESSES = ['target_url', 'target_url_base']
 
-function otioEdits(node: JsonNode, relocation: Relocation): readonly TextEdit[] {
-  if (node.kind === 'array') return node.items.flatMap((item) => otioEdits(item, relocation))
+function otioEdits(text: string, relocation: Relocation): readonly TextEdit[] {
+  return nodeEdits(parseJsonTree(text), relocation)
+}
+
+function nodeEdits(node: JsonNode, relocation: Relocation): readonly TextEdit[] {
+  if (node.kind === 'array') return node.items.flatMap((item) => nodeEdits(item, relocation))
   if (node.kind !== 'object') return []
   return [...node.members].flatMap(([key, { value }]) => {
-    if (value.kind !== 'string' || !OTIO_ADDRESSES.includes(key)) return otioEdits(value, relocation)
+    if (value.kind !== 'string' || !OTIO_ADDRESSES.includes(key)) return nodeEdits(value, relocation)
     const moved = relocated(value.text, relocation)
     return moved === undefined ? [] : [{ start: value.start, end: value.end, text: JSON.stringify(moved) }]
   })

@@ -1,4 +1,5 @@
 import type { SampleRange } from '../../src/media/index.js'
+import { mergeRanges } from '../../src/pipeline/plan/segments.js'
 import type { NoteTaker } from './note-taker.js'
 import { ceil, floor, multiply, type Rational, rational, subtract } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
@@ -32,13 +33,7 @@ export function sampleRangeOf(
 
 /** Orders and joins ranges that overlap, touch, or lie at most `gapSamples` apart. @returns disjoint, ascending */
 export function mergeUsed(ranges: readonly SampleRange[], gapSamples = 0): readonly SampleRange[] {
-  const merged: SampleRange[] = []
-  for (const range of [...ranges].sort((a, b) => a.startSample - b.startSample)) {
-    const last = merged.at(-1)
-    if (!last || range.startSample > last.endSample + gapSamples) merged.push(range)
-    else if (range.endSample > last.endSample) merged[merged.length - 1] = { ...last, endSample: range.endSample }
-  }
-  return merged
+  return mergeRanges(ranges, gapSamples)
 }
 
 /** Ranges with so much more on either side, as far as the file reaches; disjoint again. */

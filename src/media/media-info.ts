@@ -175,6 +175,15 @@ export function pictureOf(media: MediaInfo): VideoStreamInfo | undefined {
   return media.streams.find(isFilm)
 }
 
+/** True if ffmpeg found nothing to decode in a track that was announced. */
+export function isUndescribed({
+  codec,
+  sampleRate,
+  channels,
+}: Pick<AudioStreamInfo, 'codec' | 'sampleRate' | 'channels'>): boolean {
+  return codec !== null && !(sampleRate > 0 && channels > 0)
+}
+
 /**
  * True unless the size of a picture or the rate of a sound is unknown. ffmpeg writes no such stream. Examples are a damaged
  * cover, a recording that was cut behind its last key frame, and a track that is announced and never sent.

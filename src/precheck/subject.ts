@@ -98,12 +98,3 @@ export function subjectTrack(stream: AudioStreamInfo): SubjectTrack {
     isDefault: stream.dispositions.includes('default'),
   }
 }
-
-/** True if ffmpeg found nothing to decode in a track that was announced. */
-export function isUndescribed({
-  codec,
-  sampleRate,
-  channels,
-}: Pick<SubjectTrack, 'codec' | 'sampleRate' | 'channels'>): boolean {
-  return codec !== null && !(sampleRate > 0 && channels > 0)
-}

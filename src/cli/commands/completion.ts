@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { type CommandFacts, commandFacts, type OptionFacts } from '../arguments/option-facts.js'
-import { defineCommand } from '../command.js'
+import { type CommandEntry, defineCommand } from '../command.js'
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const
 
@@ -39,10 +39,7 @@ function currentShell({ SHELL = '' }: NodeJS.ProcessEnv): Shell {
 type Shell = (typeof SHELLS)[number]
 
 /** A command with the words that a shell completes. */
-interface Completable extends CommandFacts {
-  readonly name: string
-  readonly summary: string
-}
+type Completable = CommandFacts & Pick<CommandEntry, 'name' | 'summary'>
 
 /** The actions of `voxmux jobs` that take ids of jobs. */
 const ID_ACTIONS = ['show', 'retry', 'forget']

@@ -41,14 +41,7 @@ export function createReporter(
   return {
     report: (event) => {
       output.event(event)
-      switch (event.event) {
-        case 'progress':
-          return people.progress(event)
-        case 'file':
-          return people.file(event)
-        default:
-          return event satisfies never
-      }
+      return event.event === 'progress' ? people.progress(event) : people.file(event)
     },
     logger: { ...silentLogger, warn: (_fields, message) => people.note(`! ${message}`) },
     note: people.note,

@@ -57,19 +57,12 @@ export interface Job extends Required<JobRequest> {
   readonly holder: { readonly host: string; readonly pid: number } | null
 }
 
+const IS_FINAL: Readonly<Record<JobStatus, boolean>> = {
+  ...{ queued: false, working: false, 'waiting-remote': false },
+  ...{ done: true, skipped: true, rejected: true, failed: true },
+}
+
 /** True for the four final statuses. */
 export function isEnded(status: JobStatus): boolean {
-  switch (status) {
-    case 'queued':
-    case 'working':
-    case 'waiting-remote':
-      return false
-    case 'done':
-    case 'skipped':
-    case 'rejected':
-    case 'failed':
-      return true
-    default:
-      return status satisfies never
-  }
+  return IS_FINAL[status]
 }

@@ -54,18 +54,16 @@ function clockFilter({ startSec, sampleRate, fromSample, jitterSec, driftSec }: 
   return `aresample=${follow}:first_pts=${firstPts}`
 }
 
+/** The changes of a format by a pick of channels. */
+const PICKED: Readonly<Record<ChannelPick['kind'], Partial<PcmFormat>>> = {
+  all: {},
+  one: { channels: 1, channelLayout: 'mono' },
+  downmix: { channels: 2, channelLayout: 'stereo' },
+}
+
 /** The format after channels were picked. */
-export function pickedFormat(format: PcmFormat, channels: ChannelPick): PcmFormat {
-  switch (channels.kind) {
-    case 'all':
-      return format
-    case 'one':
-      return { ...format, channels: 1, channelLayout: 'mono' }
-    case 'downmix':
-      return { ...format, channels: 2, channelLayout: 'stereo' }
-    default:
-      return channels satisfies never
-  }
+export function pickedFormat(format: PcmFormat, { kind }: ChannelPick): PcmFormat {
+  return { ...format, ...PICKED[kind] }
 }
 
 /** The filters that pick channels. */

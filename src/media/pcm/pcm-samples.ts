@@ -33,39 +33,24 @@ export function writeSamples(
   return bytes
 }
 
+type Values = Int16Array | Int32Array | Float32Array | Float64Array
+type ValuesView = new (buffer: ArrayBufferLike, byteOffset: number, count: number) => Values
+/** The array of each type, and its value of full scale. */
+const VIEWS: Readonly<Record<SampleType, ValuesView>> = {
+  ...{ s16: Int16Array, s32: Int32Array, f32: Float32Array, f64: Float64Array },
+}
+const FULL_SCALES: Readonly<Record<SampleType, number>> = { s16: 2 ** 15, s32: 2 ** 31, f32: 1, f64: 1 }
+
 /** A view of a buffer's values in their own type. Copies only if the buffer is not aligned. */
-export function valuesOf(bytes: Buffer, sample: SampleType): Int16Array | Int32Array | Float32Array | Float64Array {
+export function valuesOf(bytes: Buffer, sample: SampleType): Values {
   const size = sampleBytes(sample)
-  const count = Math.floor(bytes.length / size)
-  const straight = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes)
-  const { buffer, byteOffset } = straight
-  switch (sample) {
-    case 's16':
-      return new Int16Array(buffer, byteOffset, count)
-    case 's32':
-      return new Int32Array(buffer, byteOffset, count)
-    case 'f32':
-      return new Float32Array(buffer, byteOffset, count)
-    case 'f64':
-      return new Float64Array(buffer, byteOffset, count)
-    default:
-      return sample satisfies never
-  }
+  const { buffer, byteOffset } = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes)
+  return new VIEWS[sample](buffer, byteOffset, Math.floor(bytes.length / size))
 }
 
 /** The value of full scale in that type. */
 export function fullScaleOf(sample: SampleType): number {
-  switch (sample) {
-    case 's16':
-      return 2 ** 15
-    case 's32':
-      return 2 ** 31
-    case 'f32':
-    case 'f64':
-      return 1
-    default:
-      return sample satisfies never
-  }
+  return FULL_SCALES[sample]
 }
 
 /** Rounds half to even, so that rounding adds no offset. Clips instead of wrapping. */

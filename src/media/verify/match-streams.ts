@@ -1,6 +1,7 @@
 import type { MediaInfo, StreamInfo } from '../media-info.js'
 import { writtenStreams } from '../write/remux/mux-command.js'
-import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
+import type { MuxPlan } from '../write/remux/mux-plan.js'
+import { isNewStream, type PlannedStream } from '../write/remux/plan-streams.js'
 
 /**
  * Finds each written stream in the finished file. Muxers move covers and attachments to the end and add tracks of
@@ -21,18 +22,8 @@ export function matchStreams(plan: MuxPlan, output: MediaInfo): ReadonlyMap<Plan
 
 /** Codec of a stream in the output, as ffprobe names it. */
 export function plannedCodec(stream: PlannedStream): string | null {
-  switch (stream.fate) {
-    case 'replaced':
-    case 'added':
-      return stream.encoding.codec
-    case 'converted':
-      return stream.codec
-    case 'copied':
-    case 'dropped':
-      return stream.input.codec
-    default:
-      return stream satisfies never
-  }
+  if (isNewStream(stream)) return stream.encoding.codec
+  return stream.fate === 'converted' ? stream.codec : stream.input.codec
 }
 
 function isSameKind(made: StreamInfo, input: StreamInfo): boolean {

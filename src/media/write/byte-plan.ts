@@ -42,17 +42,8 @@ const CHECKSUM_BYTES = 4
 
 /** Length of a piece in bytes. */
 export function pieceLength(piece: BytePiece): number {
-  switch (piece.kind) {
-    case 'bytes':
-      return piece.bytes.length
-    case 'checksum':
-      return CHECKSUM_BYTES
-    case 'input':
-    case 'donor':
-      return piece.length
-    default:
-      return piece satisfies never
-  }
+  if (piece.kind === 'bytes') return piece.bytes.length
+  return piece.kind === 'checksum' ? CHECKSUM_BYTES : piece.length
 }
 
 /** Bytes of some pieces together. */

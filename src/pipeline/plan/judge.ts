@@ -1,7 +1,6 @@
 import { cutEncoding } from '../../media/index.js'
-import type { MediaInfo } from '../../media/media-info.js'
+import { isUndescribed, type MediaInfo } from '../../media/media-info.js'
 import {
-  isUndescribed,
   type Limits,
   runRules,
   subjectOfMedia,

@@ -55,14 +55,5 @@ function noDownmix(media: MediaInfo, { audioIndex, channelLayout }: AudioStreamI
 
 /** Number of channels in a voice file of that pick. */
 export function pickedChannels(pick: ChannelPick, track: AudioStreamInfo): number {
-  switch (pick.kind) {
-    case 'all':
-      return track.channels
-    case 'one':
-      return 1
-    case 'downmix':
-      return 2
-    default:
-      return pick satisfies never
-  }
+  return { all: track.channels, one: 1, downmix: 2 }[pick.kind]
 }

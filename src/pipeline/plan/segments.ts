@@ -158,15 +158,15 @@ function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSe
   return { startSec: found.startSec, endSec: found.endSec }
 }
 
-/** Orders ranges and joins those that overlap or touch. */
-export function mergeRanges(ranges: readonly ClockRange[]): ClockRange[] {
-  const merged: ClockRange[] = []
+/** Orders ranges and joins those that overlap, touch, or lie at most `gapSamples` apart. @returns disjoint, ascending */
+export function mergeRanges<R extends ClockRange>(ranges: readonly R[], gapSamples = 0): R[] {
+  const merged: R[] = []
   for (const range of [...ranges].sort((a, b) => a.startSample - b.startSample)) {
     const last = merged.at(-1)
-    if (!last || (last.endSample !== null && range.startSample > last.endSample)) {
+    if (!last || (last.endSample !== null && range.startSample > last.endSample + gapSamples)) {
       merged.push(range)
     } else if (last.endSample !== null && (range.endSample === null || range.endSample > last.endSample)) {
-      merged[merged.length - 1] = { startSample: last.startSample, endSample: range.endSample }
+      merged[merged.length - 1] = { ...last, endSample: range.endSample }
     }
   }
   return merged

@@ -1,6 +1,6 @@
+import { isUndescribed } from '../../media/media-info.js'
 import { describeDuration, describeTracks } from '../describe.js'
 import { DEFAULT_MIN_VOICE_SEC } from '../limits.js'
-import { isUndescribed } from '../subject.js'
 import type { Rule } from './rule.js'
 
 /** -2: an unreadable file cannot be checked further. */

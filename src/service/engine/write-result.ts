@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { OutputType } from '../../contract/index.js'
+import { type OutputType, outputTypeSchema } from '../../contract/index.js'
 import {
   type AudioStreamInfo,
   audioStreams,
@@ -109,22 +109,13 @@ function onlyTrack(media: MediaInfo): AudioStreamInfo {
   throw fileError(-18, 'ERR_NO_AUDIO', `${media.path} has no audio track.`, { input: media.path })
 }
 
+/** The codec of the interface's types whose containers hold others too. */
+const CODECS: Readonly<Partial<Record<OutputType, string>>> = { m4a: 'aac', ogg: 'vorbis' }
+
 /** The interface's type that matches the file; undefined for films and for other kinds of sound. */
 function soundType(media: MediaInfo): OutputType | undefined {
   if (pictureOf(media)) return undefined
-  switch (media.container) {
-    case 'wav':
-    case 'flac':
-    case 'mp3':
-    case 'aiff':
-    case 'aac':
-    case 'opus':
-      return media.container
-    case 'm4a':
-      return audioStreams(media)[0]?.codec === 'aac' ? 'm4a' : undefined
-    case 'ogg':
-      return audioStreams(media)[0]?.codec === 'vorbis' ? 'ogg' : undefined
-    default:
-      return undefined
-  }
+  const type = outputTypeSchema.options.find((name) => name === media.container)
+  const codec = type && CODECS[type]
+  return codec === undefined || codec === audioStreams(media)[0]?.codec ? type : undefined
 }

@@ -36,9 +36,15 @@ export interface FileRecord {
   readonly endedMs: number | null
 }
 
+/** The states of a file as clients see them. */
+const STATUSES: Readonly<Record<FileState, FileProcessingStatus['status']>> = {
+  ...{ registered: 'Pending', pending: 'Pending', 'in-progress': 'InProgress' },
+  ...{ succeeded: 'Succeeded', failed: 'Failed' },
+}
+
 /** The status entry of a file. */
 export function toStatusEntry(file: FileRecord): FileProcessingStatus {
-  return { id: file.id, status: processingState(file.state), errorCode: file.errorCode, progress: file.progress }
+  return { id: file.id, status: STATUSES[file.state], errorCode: file.errorCode, progress: file.progress }
 }
 
 /** The status entry of an id that does not exist for this user. */
@@ -60,20 +66,4 @@ export function fileNameOf(clientFileId: string): string {
 
 function isSeparator(character: string | undefined): boolean {
   return character === '/' || character === '\\'
-}
-
-function processingState(state: FileState): FileProcessingStatus['status'] {
-  switch (state) {
-    case 'registered':
-    case 'pending':
-      return 'Pending'
-    case 'in-progress':
-      return 'InProgress'
-    case 'succeeded':
-      return 'Succeeded'
-    case 'failed':
-      return 'Failed'
-    default:
-      return state satisfies never
-  }
 }

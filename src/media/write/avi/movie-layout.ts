@@ -4,6 +4,7 @@ import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
 import type { Chunk } from '../structure/chunks.js'
 import type { AviFile } from './avi-file.js'
+import type { ChangedStream } from './avi-index.js'
 import { chunkHead, sizePiece, withBody } from './avi-pieces.js'
 import { chunkBytes, type SoundChunks, soundId } from './movie-data.js'
 import type { AviStream } from './stream-header.js'
@@ -15,10 +16,8 @@ export interface AviDonor {
 }
 
 /** New sound in the place of the old. */
-export interface NewAviSound {
-  readonly number: number
+export interface NewAviSound extends ChangedStream {
   readonly stream: AviStream
-  readonly chunks: SoundChunks
   readonly donor: AviDonor
   readonly deals: DealtPackets
 }

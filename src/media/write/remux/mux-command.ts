@@ -224,23 +224,11 @@ function mapOf(stream: PlannedStream, voices: readonly MuxInput[]): string {
 }
 
 function codecOptions(stream: PlannedStream, voices: readonly MuxInput[]): readonly string[] {
-  switch (stream.fate) {
-    case 'replaced':
-    case 'added': {
-      const specifier = String(stream.outputIndex)
-      const voice = voices.find((candidate) => candidate.stream === stream)
-      return voice?.encoded
-        ? encodedStreamOptions(voice.encoded, specifier)
-        : encodingOptions(stream.encoding, specifier)
-    }
-    case 'converted':
-      return [`-c:${stream.outputIndex}`, stream.codec]
-    case 'copied':
-    case 'dropped':
-      return []
-    default:
-      return stream satisfies never
-  }
+  if (stream.fate === 'converted') return [`-c:${stream.outputIndex}`, stream.codec]
+  if (!isNewStream(stream)) return []
+  const specifier = String(stream.outputIndex)
+  const voice = voices.find((candidate) => candidate.stream === stream)
+  return voice?.encoded ? encodedStreamOptions(voice.encoded, specifier) : encodingOptions(stream.encoding, specifier)
 }
 
 /** Keeps each disposition; ffmpeg would otherwise choose defaults itself. */

@@ -1,5 +1,5 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
-import { hasForm } from '../../media-info.js'
+import { hasForm, type StreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
@@ -9,10 +9,7 @@ export type PacketHashes = ReadonlyMap<number, string>
 const HASH = 'murmur3'
 
 /** A stream to hash: its index in the file that is read, and its codec. */
-export interface HashedStream {
-  readonly index: number
-  readonly codec: string | null
-}
+export type HashedStream = Pick<StreamInfo, 'index' | 'codec'>
 
 /** The containers whose packets are compared. They decide how packets are wrapped. */
 export interface HashedContainers {

@@ -1,4 +1,10 @@
-import type { MediaInfo, OtherStreamInfo, StreamInfo, VideoStreamInfo } from '../../media-info.js'
+import {
+  isUndescribed,
+  type MediaInfo,
+  type OtherStreamInfo,
+  type StreamInfo,
+  type VideoStreamInfo,
+} from '../../media-info.js'
 import { type ContainerProfile, carriesAudio } from '../container-profile.js'
 import { fitsPictures, isBoundToPictures } from './picture-length.js'
 
@@ -22,8 +28,7 @@ export function streamPassage(
       return videoPassage(stream, media, container, profile)
     case 'audio':
       // TrueHD in M2TS usually has AC-3 beside it, and ffmpeg lists that track for a file without any.
-      if (stream.codec !== null && !(stream.sampleRate > 0 && stream.channels > 0))
-        return drop('ffmpeg finds no sound in it')
+      if (isUndescribed(stream)) return drop('ffmpeg finds no sound in it')
       if (isBoundToPictures(profile, media) && !fitsPictures(stream, media))
         return drop(`sound in .${container} begins and ends with the pictures`)
       // A codec from the same kind of container fits, even if the table lacks it.

@@ -37,13 +37,22 @@ export interface ChunkFile {
 
 const RIFX = 'RIFX'
 const RIFF_GUID = '726966662e91cf11a5d628db04c10000'
-/** Bytes before the first chunk, bytes of a chunk's head, and the numbers that chunks begin at multiples of. */
-const LAYOUT: Readonly<Record<ChunkForm, { readonly file: number; readonly chunk: number; readonly align: number }>> = {
-  riff: { file: 12, chunk: 8, align: 2 },
-  rf64: { file: 12, chunk: 8, align: 2 },
-  w64: { file: 40, chunk: 24, align: 8 },
-  aiff: { file: 12, chunk: 8, align: 2 },
-  caf: { file: 8, chunk: 12, align: 1 },
+interface ChunkLayout {
+  /** Bytes before the first chunk, and of a chunk's head. */
+  readonly file: number
+  readonly chunk: number
+  /** Chunks begin at multiples of it. */
+  readonly align: number
+  /** The length of a chunk's body by its head. */
+  readonly stated: (head: Buffer) => number
+}
+
+const LAYOUT: Readonly<Record<ChunkForm, ChunkLayout>> = {
+  riff: { file: 12, chunk: 8, align: 2, stated: (head) => head.readUInt32LE(4) },
+  rf64: { file: 12, chunk: 8, align: 2, stated: (head) => head.readUInt32LE(4) },
+  w64: { file: 40, chunk: 24, align: 8, stated: (head) => Number(head.readBigUInt64LE(16)) - 24 },
+  aiff: { file: 12, chunk: 8, align: 2, stated: (head) => head.readUInt32BE(4) },
+  caf: { file: 8, chunk: 12, align: 1, stated: (head) => Number(head.readBigInt64BE(4)) },
 }
 /** Headers, pictures with their sound, and tags. Others are named: cameras keep their notes in `ncdt` or `exif`. */
 const USUAL_LISTS: ReadonlySet<string> = new Set(['hdrl', 'movi', 'INFO'])
@@ -129,21 +138,11 @@ function nameOf(head: Buffer, form: ChunkForm): string {
 }
 
 function endOf(head: Buffer, form: ChunkForm, sizeBytes: number, isRifx: boolean): number {
-  switch (form) {
-    case 'riff': {
-      const size = isRifx ? head.readUInt32BE(4) : head.readUInt32LE(4)
-      // AVI continues in further RIFFs (OpenDML). A file from a pipe states no size.
-      return isStreamedSize(size) || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
-    }
-    case 'aiff':
-      return 8 + head.readUInt32BE(4)
-    case 'rf64':
-    case 'w64':
-    case 'caf':
-      return sizeBytes
-    default:
-      return form satisfies never
-  }
+  if (form === 'aiff') return 8 + head.readUInt32BE(4)
+  if (form !== 'riff') return sizeBytes
+  const size = isRifx ? head.readUInt32BE(4) : head.readUInt32LE(4)
+  // AVI continues in further RIFFs (OpenDML). A file from a pipe states no size.
+  return isStreamedSize(size) || head.toString('latin1', 8, 11) === 'AVI' ? sizeBytes : 8 + size
 }
 
 function chunkAt(
@@ -154,7 +153,7 @@ function chunkAt(
 ): Chunk | undefined {
   const bodyStart = start + LAYOUT[form].chunk
   const id = idOf(bytes, form)
-  const stated = file.isRifx ? bytes.readUInt32BE(4) : statedLength(bytes, form)
+  const stated = file.isRifx ? bytes.readUInt32BE(4) : LAYOUT[form].stated(bytes)
   const left = file.sizeBytes - bodyStart
   if (id === null) return undefined
   const list = id === 'LIST' ? bytes.toString('latin1', 8, 12).trim() : null
@@ -188,22 +187,6 @@ function samplesLength(stated: number, left: number, form: ChunkForm, longData: 
   if (form === 'riff') return lengthOfSamples(stated, left)
   if (form === 'rf64' && stated === UNKNOWN) return longData ?? left
   return stated === UNKNOWN || stated < 0 ? left : stated
-}
-
-function statedLength(bytes: Buffer, form: ChunkForm): number {
-  switch (form) {
-    case 'riff':
-    case 'rf64':
-      return bytes.readUInt32LE(4)
-    case 'aiff':
-      return bytes.readUInt32BE(4)
-    case 'w64':
-      return Number(bytes.readBigUInt64LE(16)) - 24
-    case 'caf':
-      return Number(bytes.readBigInt64BE(4))
-    default:
-      return form satisfies never
-  }
 }
 
 /** Length of a chunk's body with its padding. */

@@ -124,10 +124,7 @@ interface Passed {
   readonly runs: number
 }
 
-interface Defaults {
-  readonly duration: number
-  readonly sizeBytes: number
-}
+type Defaults = Pick<FragmentHeader, 'duration' | 'sizeBytes'>
 
 function readDefaults(trex: Box): readonly [number, Defaults] {
   const body = bodyOf(trex)
