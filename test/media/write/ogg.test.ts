@@ -211,3 +211,29 @@ describe('Ogg with a film', () => {
     return pages
   }
 })
+
+it.each([
+  ['opus', 'libopus'],
+  ['ogg', 'libvorbis'],
+])('keeps the clock of a .%s that begins late, as a recording of a radio does', async (extension, codec) => {
+  const path = folder.file(`late.${extension}`)
+  await ffmpeg(...tone(3, 48_000), '-c:a', codec, path)
+  const bytes = await readFile(path)
+  const starts = [...bytes.toString('latin1').matchAll(/OggS\0/g)].map(({ index }) => index)
+  for (const [place, start] of starts.entries()) {
+    const page = bytes.subarray(start, starts[place + 1])
+    const granule = page.readBigInt64LE(6)
+    if (granule <= 0n) continue
+    page.writeBigInt64LE(granule + 4_800_000n, 6)
+    page.writeUInt32LE(0, 22)
+    page.writeUInt32LE(checksumOf(page, 0), 22)
+  }
+  await writeFile(path, bytes)
+  const { media, plan, part, verified } = await writtenFile(path)
+  expect(media.startSec).toBeCloseTo(100, 1)
+  expect(bytesWriting(plan).writer).toBe('frames')
+  for (const offset of syncOffsets(verified)) expect(Math.abs(offset ?? 0)).toBeLessThan(48)
+  const written = await probe(part)
+  expect(written.startSec).toBeCloseTo(media.startSec, 3)
+  expect(written.durationSec).toBeCloseTo(media.durationSec ?? 0, 2)
+})

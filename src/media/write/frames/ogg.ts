@@ -1,16 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
 import { readAt } from '../../../core/read-at.js'
-import { audioStreams, type MediaInfo } from '../../media-info.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
 import { BEGINS, MOST_SEGMENTS } from '../../probe/ends/ogg-page.js'
 import { isOgg } from '../../probe/file-tags.js'
 import { bytePlan } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { NEW_LEVEL } from '../level/level-field.js'
 import { oggPageOptions } from '../ogg-page-options.js'
+import { OPUS_RATE } from '../splice/opus-samples.js'
 import { staleReason } from '../stale-facts.js'
 import { joinNeighbours } from '../structure/structure.js'
-import { declines, type Survey, type Wanted, type Writer } from '../writer.js'
+import { declines, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, oggLevels, readHeaders } from './ogg-headers.js'
 import { holdsPage, NO_GRANULE, oggPageAt, oggPages } from './ogg-pages.js'
@@ -36,6 +37,7 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
   survey,
   readDonor,
   splice: async ({ headers }, { media }) => {
+    if (media.startSec > LATE_SEC) return 'its clock does not begin at zero'
     if (headers.codec === 'flac') return 'its codec is lossless'
     if (headers.codec === 'speex') return 'a packet of Speex needs those before it'
     return spliceableOgg(media, headers.codec, headers)
@@ -85,23 +87,30 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
   if (codec === 'speex' && SPEEX_LATE_SAMPLES[track.input.sampleRate] === undefined) {
     return declines(`no encoder writes Speex of ${track.input.sampleRate} Hz`)
   }
-  if (Math.abs(media.startSec) > LATE_SEC) return declines('its clock does not begin at zero')
+  if (media.startSec < -LATE_SEC) return declines('its clock begins before zero')
   if (Math.abs((track.input.startSec ?? 0) - media.startSec) > SAME_START_SEC && isFilm(parsed))
     return declines('its sound does not begin with the film')
   if (parsed.statesPlaces) return declines('its Skeleton states places in the file')
   const muxer = codec === 'opus' ? 'opus' : 'ogg'
   const options = codec === 'vorbis' ? oggPageOptions(media) : []
   const skipSamples = codec === 'speex' ? (SPEEX_LATE_SAMPLES[track.input.sampleRate] ?? 0) : 0
-  const donor = { muxer, options, skipSamples, sampleCount: samplesOfPage(parsed) }
+  const donor = { muxer, options, skipSamples, sampleCount: statedSamples(parsed, lateOf(codec, track.input)) }
   const hasLevels = commentLevels(commentList(parsed.headers), 0).length > 0
   const levels = hasLevels ? (part: FileHandle) => oggLevels(part, codec) : []
   return { kind: 'takes', census: censusOf(parsed), levels, donors: [donor] }
 }
 
-/** The samples of Vorbis that lies in one page, of which ffmpeg decodes too many; otherwise null. */
-function samplesOfPage({ headers, runs }: OggFile): number | null {
-  const [page, ...others] = runs.filter(({ isSound, start }) => isSound && start >= headers.end)
-  return headers.codec === 'vorbis' && page && others.length === 0 && page.granule > 0n ? Number(page.granule) : null
+/** The samples of Vorbis that lies in one page or begins late, of which ffmpeg decodes too many; otherwise null. */
+function statedSamples({ headers, runs }: OggFile, late: number): number | null {
+  const pages = runs.filter(({ isSound, start }) => isSound && start >= headers.end)
+  const end = Number(pages.findLast(({ granule }) => granule !== NO_GRANULE)?.granule ?? 0n)
+  return headers.codec === 'vorbis' && (pages.length === 1 || late > 0) && end > late ? end - late : null
+}
+
+/** Samples on the clock of its pages by which a sound begins late, as one that was recorded from a radio; 0 if by few. */
+function lateOf(codec: OggCodec, { startSec, sampleRate }: AudioStreamInfo): number {
+  const lateSec = startSec ?? 0
+  return lateSec > LATE_SEC ? Math.round(lateSec * (codec === 'opus' ? OPUS_RATE : sampleRate)) : 0
 }
 
 function isFilm({ runs }: OggFile): boolean {
@@ -137,7 +146,12 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
   ]
 }
 
-async function readDonor(path: string, _track: unknown, _signal: unknown, { headers }: OggFile): Promise<OggDonor> {
+async function readDonor(
+  path: string,
+  { input }: Pick<WantedTrack, 'input'>,
+  _signal: unknown,
+  { headers }: OggFile,
+): Promise<OggDonor> {
   await using file = await open(path, 'r')
   const { size } = await file.stat()
   const made = await readHeaders(file, headers.codec)
@@ -146,10 +160,14 @@ async function readDonor(path: string, _track: unknown, _signal: unknown, { head
     pages.push({ ...page, lacing: withoutEmptyEnd(page.lacing), start: page.start + page.headLength })
   }
   const [id, ...others] = made?.packets ?? []
+  const late = BigInt(lateOf(headers.codec, input))
   const isCounted = id !== undefined && headers.codec === 'flac'
   return {
     headers: isCounted ? [withCount(id, pages), ...others] : (made?.packets ?? []),
-    pages: withoutSilentPage(pages),
+    pages: withoutSilentPage(pages).map((page) => ({
+      ...page,
+      granule: page.granule === NO_GRANULE ? NO_GRANULE : page.granule + late,
+    })),
   }
 }
 
