@@ -3,6 +3,7 @@ import { trackIdOf } from '../../probe/movie/fragment-facts.js'
 import { type Census, type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { firstAtLeast } from '../first-at-least.js'
 import { RunsInFileOrder } from '../runs-in-file-order.js'
+import { isSmoothTime } from './lay-out/smooth-times.js'
 import { isKeyFact } from './lay-out/track-facts.js'
 import { type OldFact, oldFacts } from './old-facts.js'
 import { nameOf } from './read/gapless-info.js'
@@ -27,6 +28,7 @@ const NEW_BOXES: Readonly<Record<string, string>> = {
 }
 
 function newBoxReason(box: Box): string | undefined {
+  if (isSmoothTime(box)) return NEW_BOXES.tfdt
   return isKeyFact(box) ? 'states the encryption of the old packets' : NEW_BOXES[box.type]
 }
 

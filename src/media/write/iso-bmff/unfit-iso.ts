@@ -14,11 +14,6 @@ import { type OldTrack, sampleChunksOf } from './read/voice-runs.js'
 const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'drms', 'drmi', 'encv'])
 /** Boxes with offsets or sizes of later bytes, in forms that voxmux does not write. */
 const UNKNOWN_OFFSETS: ReadonlySet<string> = new Set(['ssix', 'afra', 'abst', 'rmra', 'mfri'])
-/** `uuid` boxes in which Smooth Streaming repeats the times of a fragment. */
-const SMOOTH_TIMES: ReadonlySet<string> = new Set([
-  '6d1d9b0542d544e680e2141daff757b2',
-  'd4807ef2ca3946958e5426cb9e46a79f',
-])
 
 /** Place of an ffprobe stream among the tracks of the movie; undefined if it cannot be identified. */
 export function trackOf({ movie }: IsoFile, { index, audioIndex }: AudioStreamInfo): number | undefined {
@@ -93,9 +88,7 @@ function unfitEdits(edits: readonly Edit[], timeScale: number, movieTimeScale: n
 
 /** @param box `stbl` or `traf` */
 function unfitTables(box: Box | undefined): string | undefined {
-  if (childBoxes(box, 'saiz').some(isOfOtherKind)) return 'the packets of the track have auxiliary data'
-  const isSmooth = childBoxes(box, 'uuid').some(({ extendedType }) => SMOOTH_TIMES.has(extendedType ?? ''))
-  return isSmooth ? 'the track repeats its times for Smooth Streaming' : undefined
+  return childBoxes(box, 'saiz').some(isOfOtherKind) ? 'the packets of the track have auxiliary data' : undefined
 }
 
 const KEY_SCHEMES: ReadonlySet<string> = new Set(['cenc', 'cens', 'cbc1', 'cbcs', 'piff'])

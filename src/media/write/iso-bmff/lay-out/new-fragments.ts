@@ -4,6 +4,7 @@ import type { PacketRange } from '../../deal-packets.js'
 import { type FragmentHeader, TFHD, TRUN, type TrackFragment } from '../read/fragments.js'
 import type { NewIsoTrack } from './new-iso-track.js'
 import type { Replacements } from './sheet.js'
+import { replaceSmoothTimes } from './smooth-times.js'
 import { isPacketFact, isStaleGroup, makeGroup } from './track-facts.js'
 
 /** Flags of a sync sample. */
@@ -39,6 +40,7 @@ export function replaceFragment(track: NewIsoTrack, fragment: TrackFragment, int
     into.set(run.box, [box])
     return { box, place: first + row }
   })
+  replaceSmoothTimes(track, fragment, into)
   const packets = runs.reduce((sum, { place }) => sum + sizeOf(track.deals.at(place)), 0)
   for (const child of fragment.box.children) {
     if (isPacketFact(child)) into.set(child, [])
