@@ -59,14 +59,17 @@ async function tryDonor(
     const voice = tone(pcm)
     const whole = { ...donor, skipSamples: 0, sampleCount: null }
     await runFfmpeg(donorCommand(voice.buffers(), pcm, { path, encoding, donor: whole }), { signal })
+    if (!isRaw(donor)) {
+      const made = await probe(path, { signal })
+      const codec = audioStreams(made)[0]?.codec
+      if (codec !== encoding.codec) return fault(`writes ${encoding.codec} so that it is read as ${codec}`)
+      const before = await energyOf(voice)
+      const isDecoded = (await energyOf(decodePcm(made, { audioIndex: 0, signal }))) >= LEAST_SHARE * before
+      if (!isDecoded) return fault(`writes ${encoding.codec} so that it cannot be decoded`)
+    }
+    // A writer may change the file.
     await read(path)
-    if (isRaw(donor)) return null
-    const made = await probe(path, { signal })
-    const codec = audioStreams(made)[0]?.codec
-    if (codec !== encoding.codec) return fault(`writes ${encoding.codec} so that it is read as ${codec}`)
-    const before = await energyOf(voice)
-    const isDecoded = (await energyOf(decodePcm(made, { audioIndex: 0, signal }))) >= LEAST_SHARE * before
-    return isDecoded ? null : fault(`writes ${encoding.codec} so that it cannot be decoded`)
+    return null
   } catch (cause) {
     const isOfFile = cause instanceof JobFailedError || cause instanceof PrecheckError
     if (signal?.aborted || !isOfFile) throw cause

@@ -2,7 +2,7 @@ import type { MediaInfo } from '../../media-info.js'
 import type { WantedTrack } from '../writer.js'
 import { firstFrameOf, type SoundUnits, type TimedFrames } from './timed-frames.js'
 
-const TICKS_A_SEC = 90_000
+export const TICKS_A_SEC = 90_000
 /** After so many seconds, a clock of 33 bits begins again. */
 const WRAP_SEC = 2 ** 33 / TICKS_A_SEC
 /** ffmpeg rounds times to a tick. */
@@ -23,7 +23,7 @@ export function clockFault(
 /**
  * The reason why new samples would not lie at the times of their units; undefined if they do.
  *
- * @param samplesBefore a unit
+ * @param samplesBefore a unit; NaN for one without sound
  */
 export function unitClockFault(
   units: SoundUnits,

@@ -32,6 +32,21 @@ export class FrameSplitter {
     } else this.#walk(bytes)
   }
 
+  /** Bytes are missing before the next ones, which may begin within a frame. The last frame stays if it is whole. */
+  break(): void {
+    if (this.#lead) this.#beginAt(this.#firstIn(this.#lead), this.#lead)
+    if (this.#next > this.#end) this.#starts.shorten(this.#starts.count - 1)
+    this.#next = this.#end
+    this.#lead = Buffer.alloc(0)
+    this.#rest = Buffer.alloc(0)
+  }
+
+  /** Takes bytes between two breaks that are no frames. */
+  skip(length: number): void {
+    this.#end += length
+    this.#next = this.#end
+  }
+
   /** Frames of which the heads were read; null before the first was found. */
   get begun(): number | null {
     return this.#lead ? null : this.#starts.count
@@ -39,7 +54,8 @@ export class FrameSplitter {
 
   /** The frames, of which the last may have been cut off. @throws MalformedFile without any */
   finish(): SoundFrames {
-    if (this.#lead) this.#begin(this.#lead)
+    if (this.#lead && this.#starts.count > 0) this.break()
+    else if (this.#lead) this.#begin(this.#lead)
     // A header that announces a frame of which the end is missing.
     const isCut = this.#next > this.#end
     const count = this.#starts.count - (isCut ? 1 : 0)
@@ -53,10 +69,15 @@ export class FrameSplitter {
   }
 
   #begin(lead: Buffer): void {
-    this.#lead = null
     const first = this.#firstIn(lead)
     if (first === undefined) throw new MalformedFile('the track does not consist of frames')
-    this.#next = first
+    this.#beginAt(first, lead)
+  }
+
+  #beginAt(first: number | undefined, lead: Buffer): void {
+    this.#lead = null
+    if (first === undefined) return
+    this.#next = this.#end - lead.length + first
     this.#walk(lead.subarray(first))
   }
 
@@ -67,7 +88,7 @@ export class FrameSplitter {
       let frames = 0
       while (at + FRAME_HEAD_BYTES <= lead.length) {
         const length = this.#lengthAt(lead, at)
-        if (length === 0) break
+        if (length === 0 || this.#isOtherForm(lead, at)) break
         at += length
         frames += 1
       }
@@ -93,6 +114,10 @@ export class FrameSplitter {
       this.#next += length
     }
     this.#rest = this.#next < this.#end ? Buffer.from(data.subarray(this.#next - start)) : Buffer.alloc(0)
+  }
+
+  #isOtherForm(bytes: Buffer, at: number): boolean {
+    return this.#form !== undefined && this.#kind.formOf(bytes, at) !== this.#form
   }
 
   #lengthAt(bytes: Buffer, at: number): number {

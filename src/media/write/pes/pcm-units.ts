@@ -1,13 +1,13 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { type PcmFormat, pcmFormatFor, rawFormatName, type SampleType, sampleBytes } from '../../pcm/pcm.js'
-import { writeBuffers } from '../../pcm/pcm-file.js'
 import { valuesOf } from '../../pcm/pcm-samples.js'
 import { SourceWindow } from '../copy/source-window.js'
 import type { ByteRange } from '../splice/old-packets.js'
 import { type DonorFormat, lateSamples, type WantedTrack } from '../writer.js'
 import { unitClockFault } from './clock-fault.js'
 import { PCM_KINDS, type PcmForm, type PcmKind } from './pcm-kinds.js'
+import { replaceSideFile } from './replace-side-file.js'
 import type { MadeFrames, TimedFrames } from './timed-frames.js'
 
 /** PCM in units. */
@@ -93,13 +93,7 @@ export async function packPcm(
   signal: AbortSignal | undefined,
 ): Promise<MadeFrames> {
   const { units } = file.sound
-  const packed = `${path}.packed`
-  try {
-    await writeBuffers(packedUnits(path, input, file), packed, signal)
-    await rename(packed, path)
-  } finally {
-    await rm(packed, { force: true })
-  }
+  await replaceSideFile(path, packedUnits(path, input, file), signal)
   return { count: units.count, startOf: units.startOf }
 }
 

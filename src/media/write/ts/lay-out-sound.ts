@@ -79,13 +79,13 @@ class SoundLayout {
 
   /** New bytes in the places of the old ones. */
   *#sameUnit(unit: number, share: UnitShare): Generator<Replacement> {
-    const { units, packets } = this.#new.sound
+    const { units, packets, isBroken } = this.#new.sound
     let lead = share.leadBytes
     let from = share.from
     for (let packet = units.packetOf(unit); packet < units.packetOf(unit + 1); packet++) {
       const [start, payloadAt] = [this.#startOf(packet), packets.payloadAt(packet)]
       const counter = this.#nextCounter(payloadAt < PLAIN_BYTES)
-      if (counter !== packets.counter(packet)) {
+      if (counter !== packets.counter(packet) && !isBroken) {
         const control = payloadAt === PLAIN_BYTES ? 0x20 : payloadAt > PLAIN_BYTES - MOST_PAYLOAD_BYTES ? 0x30 : 0x10
         const at = start + COUNTER_AT
         yield { start: at, end: at + 1, pieces: [newBytes(Buffer.of(control | counter))] }

@@ -41,6 +41,8 @@ export interface TransportSound extends TimedFrames {
   readonly spares: SparePackets
   /** True if some packets cannot carry another number of bytes. */
   readonly isRigid: boolean
+  /** True if packets are missing or damaged. */
+  readonly isBroken: boolean
 }
 
 const COUNTERS = 16
@@ -49,6 +51,7 @@ const PRIORITY = 0x10
 /** Collects the packets of a sound. Its functions throw a MalformedFile that says why it cannot be rewritten. */
 export class SoundReader {
   readonly #splitter: FrameSplitter
+  readonly #isInUnits: boolean
   readonly #spares: SpareCollector
   readonly #clock = new UnitClock()
   readonly #numbers = Column.integers()
@@ -62,12 +65,15 @@ export class SoundReader {
   }
   #soundBytes = 0
   #counter: number | null = null
+  #payload: Buffer = Buffer.alloc(0)
   #isRigid = false
+  #isBroken = false
   /** Bytes of sound that the last unit states; null if it states none. */
   #stated: number | null = null
 
   constructor({ frames, channels }: SoundKind) {
     this.#splitter = new FrameSplitter(frames)
+    this.#isInUnits = frames.isUnit === true
     this.#spares = new SpareCollector(frames.mostBytes(channels))
   }
 
@@ -76,7 +82,8 @@ export class SoundReader {
     const packet = readSoundPacket(bytes, at)
     const { payloadAt, startsUnit, keptBytes, counter, hasPriority } = packet
     this.#isRigid ||= packet.isRigid || packet.isDiscontinuous
-    this.#follow(counter, payloadAt < PLAIN_BYTES, packet.isDiscontinuous)
+    this.#follow(counter, bytes.subarray(at + payloadAt, at + PLAIN_BYTES), packet.isDiscontinuous)
+    if (packet.isDamaged) this.#break()
     if (this.#units.packets.count === 0 && !startsUnit) return
     this.#numbers.push(number)
     this.#heads.push(((payloadAt * 256 + keptBytes) * 256 + counter) | (hasPriority ? PRIORITY : 0))
@@ -87,7 +94,8 @@ export class SoundReader {
     this.#soundBytes += end - from
     const unitStart = this.#units.starts.get(this.#units.starts.count - 1)
     if (this.#stated !== null && this.#soundBytes - unitStart > this.#stated) throw brokenUnit()
-    this.#splitter.take(bytes.subarray(from, end))
+    if (packet.isDamaged) this.#splitter.skip(end - from)
+    else this.#splitter.take(bytes.subarray(from, end))
   }
 
   /** Takes a packet of padding. @param number place among all packets */
@@ -120,18 +128,29 @@ export class SoundReader {
       frames: this.#splitter.finish(),
       spares: this.#spares.finish(),
       isRigid: this.#isRigid,
+      isBroken: this.#isBroken,
     }
   }
 
-  #follow(counter: number, hasPayload: boolean, isDiscontinuous: boolean): void {
-    const last = this.#counter
+  #follow(counter: number, payload: Buffer, isDiscontinuous: boolean): void {
+    const [last, lastPayload] = [this.#counter, this.#payload]
     this.#counter = counter
+    this.#payload = payload
     if (last === null || isDiscontinuous) return
-    const expected = hasPayload ? (last + 1) % COUNTERS : last
+    const expected = payload.length > 0 ? (last + 1) % COUNTERS : last
     if (counter === expected) return
-    throw new MalformedFile(
-      counter === last ? 'packets of the track are there twice' : 'packets of the track are missing',
-    )
+    // Fifteen missing packets leave the same counter.
+    if (counter === last && payload.equals(lastPayload)) throw new MalformedFile('packets of the track are there twice')
+    this.#break()
+  }
+
+  /** The unit does not have the length that it states. */
+  #break(): void {
+    if (this.#units.packets.count === 0) return
+    if (this.#isInUnits) throw new MalformedFile('packets of the track are missing')
+    this.#isBroken = true
+    this.#stated = null
+    this.#splitter.break()
   }
 
   /** Returns the bytes of its head. */

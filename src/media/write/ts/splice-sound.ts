@@ -25,6 +25,7 @@ export function spliceableSound(
   if (!JOINED.has(codec)) return `frames of ${codec} in a transport stream cannot be joined one by one`
   const isAac = codec === 'aac'
   if (isAac && !isWithoutSum(frames.form)) return 'its frames have checksums'
+  if (sound.isBroken) return 'packets of the track are missing or damaged'
   if (frames.startOf(0) > 0 || frames.startOf(frames.count) < units.startOf(units.count))
     return 'it begins or ends within a frame'
   const ranges = (frame: number) => rangesIn(sound, grid, frames.startOf(frame), frames.startOf(frame + 1))

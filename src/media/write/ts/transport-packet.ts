@@ -11,6 +11,8 @@ export interface SoundPacket {
   readonly payloadAt: number
   /** Bytes of the adaptation field behind its length that say something: flags and clocks. The others are stuffing. */
   readonly keptBytes: number
+  /** The receiver could not correct it. */
+  readonly isDamaged: boolean
   /** The counter may start again. */
   readonly isDiscontinuous: boolean
   /** The adaptation field has parts that belong to this packet alone. */
@@ -21,16 +23,16 @@ const HEAD_BYTES = 4
 const CLOCK_BYTES = 6
 const FLAGS = { discontinuity: 0x80, clock: 0x10, oldClock: 0x08, parts: 0x07 }
 
-/** Reads the head of a packet. @throws MalformedFile for one that is damaged or encrypted */
+/** Reads the head of a packet. @throws MalformedFile for one that is encrypted */
 export function readSoundPacket(bytes: Buffer, at: number): SoundPacket {
   const [first, control] = [bytes[at + 1] as number, bytes[at + 3] as number]
-  if ((first & 0x80) !== 0) throw new MalformedFile('packets of the track are marked as damaged')
   if (control >> 6 !== 0) throw new MalformedFile('the track is encrypted')
   const [hasField, hasPayload] = [(control & 0x20) !== 0, (control & 0x10) !== 0]
   const head = {
     startsUnit: (first & 0x40) !== 0 && hasPayload,
     hasPriority: (first & 0x20) !== 0,
     counter: control & 15,
+    isDamaged: (first & 0x80) !== 0,
   }
   if (!hasField) {
     if (!hasPayload) throw unknownPacket()

@@ -1,5 +1,6 @@
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { FRAME_KINDS } from '../pes/frame-kinds.js'
+import { type FramePlaces, framePlaces, placeFrames } from '../pes/frame-places.js'
 import { PCM_KINDS } from '../pes/pcm-kinds.js'
 import { isPackedPcm, type PcmSound, packPcm, pcmDonor } from '../pes/pcm-units.js'
 import { readDonorFrames } from '../pes/read-donor-frames.js'
@@ -34,10 +35,13 @@ export const transportSound: Writer<TransportFile, MadeFrames> = {
     return readTransport(media.path, media.sizeBytes, kinds, signal)
   },
   survey,
-  readDonor: (path, track, signal, file) =>
-    isPackedPcm(track)
-      ? packPcm(path, track, { ...file, sound: pcmOf(file, soundOf(file, track)) }, signal)
-      : readDonorFrames(path, track, signal),
+  readDonor: async (path, track, signal, file) => {
+    const sound = soundOf(file, track)
+    if (isPackedPcm(track)) return packPcm(path, track, { ...file, sound: pcmOf(file, sound) }, signal)
+    const made = await readDonorFrames(path, track, signal)
+    const places = sound.isBroken ? placesOf(sound, track) : null
+    return places ? placeFrames(path, made, sound, places, signal) : made
+  },
   splice: async (file, wanted, place) => {
     const track = wanted.tracks[place] as WantedTrack
     return spliceableSound(file, soundOf(file, track), wanted, track)
@@ -58,6 +62,11 @@ function soundOf({ sounds }: TransportFile, track: WantedTrack): TransportSound 
   const sound = sounds.get(pidOf(track))
   if (typeof sound !== 'object') throw new RangeError(`PID ${pidOf(track)} has no sound.`)
   return sound
+}
+
+/** The places of frames among those that are missing. */
+function placesOf(sound: TransportSound, track: WantedTrack): FramePlaces | null {
+  return framePlaces(sound, track, FRAME_KINDS[track.input.codec ?? '']?.samplesOf(sound.frames.form) ?? 0)
 }
 
 function pcmOf({ grid }: TransportFile, sound: TransportSound): PcmSound {
@@ -86,7 +95,8 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
     if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
     const reason = unfitSound(file, sound, track, { media, isAlone: tracks.length === 1 })
     if (reason !== undefined) return declines(reason)
-    const { count, form, hasRest } = sound.frames
+    const { form, hasRest } = sound.frames
+    const { count } = (sound.isBroken ? placesOf(sound, track) : null) ?? sound.frames
     donors.push({
       ...donor,
       skipSamples: lateSamples(media, track.input),

@@ -1,6 +1,7 @@
 import type { MediaInfo } from '../../media-info.js'
 import { clockFault } from '../pes/clock-fault.js'
 import { constantBytes, FRAME_KINDS } from '../pes/frame-kinds.js'
+import { placedClockFault } from '../pes/frame-places.js'
 import { firstFrameOf } from '../pes/timed-frames.js'
 import { CORRECTED_BYTES, PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
@@ -36,7 +37,7 @@ export function unfitSound(
   return (
     untrueTables(file, track, hasSameFrames) ??
     (hasSameFrames ? undefined : rigidReason(file, sound, kind.mostBytes(channels), isAlone)) ??
-    clockFault(sound, track, media, samples)
+    (sound.isBroken ? placedClockFault : clockFault)(sound, track, media, samples)
   )
 }
 
@@ -63,10 +64,11 @@ function untrueTables(
 
 /** The reason why frames of another size do not fit; undefined if they do. */
 function rigidReason({ isElastic, grid }: TransportFile, sound: TransportSound, frameBytes: number, isAlone: boolean) {
-  const { isRigid, units, frames } = sound
+  const { isRigid, isBroken, units, frames } = sound
   const why = 'and new frames may have other sizes'
   if (grid.size === CORRECTED_BYTES) return `other bytes follow each of its packets, ${why}`
   if (grid.size !== PLAIN_BYTES) return `its packets state when they arrive, ${why}`
+  if (isBroken) return `packets of the track are missing or damaged, ${why}`
   if (isRigid) return `packets of the track state facts about their bytes, ${why}`
   let mostBytes = frameBytes
   for (let frame = 0; frame < frames.count; frame++) {

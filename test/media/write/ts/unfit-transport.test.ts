@@ -40,14 +40,18 @@ const damaged = (byte: number, mask: number) => (packet: Buffer) => {
 }
 
 it.each([
-  ['a damaged packet', damaged(1, 0x80), 'packets of the track are marked as damaged'],
+  [
+    'a damaged packet',
+    damaged(1, 0x80),
+    'packets of the track are missing or damaged, and new frames may have other sizes',
+  ],
   ['an encrypted packet', damaged(3, 0x80), 'the track is encrypted'],
   [
     'a missing packet',
     (packet: Buffer) => {
       packet.writeUInt16BE(0x1abc, 1)
     },
-    'packets of the track are missing',
+    'packets of the track are missing or damaged, and new frames may have other sizes',
   ],
 ])('leaves a track with %s to the next writer', async (_name, change, reason) => {
   const { bytes } = madeTransport(plain)
