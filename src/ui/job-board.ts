@@ -13,6 +13,7 @@ export interface UiJob {
   readonly id: string
   /** The file that is regenerated: the one that was chosen, or an excerpt of it. */
   readonly input: string
+  readonly isPreview: boolean
   readonly status: InputStatus | 'running'
   readonly stage: Stage | null
   /** Progress of the stage, 0 to 100. */
@@ -46,10 +47,15 @@ export class JobBoard {
     return this.#jobs.get(id)
   }
 
+  /** The job that runs, for a page that is loaded again; null for none. */
+  get running(): UiJob | null {
+    return [...this.#jobs.values()].find(({ status }) => status === 'running') ?? null
+  }
+
   /** Starts a job. @throws {UsageError} `ERR_JOB_REQUEST` for a wrong setting */
   start(value: unknown): UiJob {
     const [job] = readJobRequests([value])
-    return this.#begin(job as JobRequestFile, async () => job as JobRequestFile)
+    return this.#begin(job as JobRequestFile, false, async () => job as JobRequestFile)
   }
 
   /**
@@ -60,7 +66,7 @@ export class JobBoard {
   startPreview(value: unknown, startSec: number): UiJob {
     const [job] = readJobRequests([value]) as [JobRequestFile]
     if (!(startSec >= 0)) throw new UsageError('ERR_JOB_REQUEST', 'A preview needs the second at which it begins.')
-    return this.#begin(job, async (signal) => {
+    return this.#begin(job, true, async (signal) => {
       const { cwd = process.cwd(), folder } = this.#options
       makeFolder(folder, 0o700)
       const own = await mkdtemp(join(folder, 'preview-'))
@@ -82,11 +88,15 @@ export class JobBoard {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)))
   }
 
-  #begin(first: JobRequestFile, prepare: (signal: AbortSignal) => Promise<JobRequestFile>): UiJob {
+  #begin(
+    { input }: JobRequestFile,
+    isPreview: boolean,
+    prepare: (signal: AbortSignal) => Promise<JobRequestFile>,
+  ): UiJob {
     const id = sortableId()
     const stop = new AbortController()
     const none = { stage: null, percent: 0, output: null, receipt: null, error: null, endedMs: null }
-    const job: UiJob = { id, input: first.input, status: 'running', startedMs: Date.now(), ...none }
+    const job: UiJob = { id, input, isPreview, status: 'running', startedMs: Date.now(), ...none }
     this.#jobs.set(id, job)
     const ended = this.#run(id, stop.signal, prepare).finally(() => this.#running.delete(id))
     this.#running.set(id, { stop, ended })

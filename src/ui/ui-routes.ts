@@ -42,7 +42,11 @@ const MOST_PEAKS = 1000
 
 /** All routes besides the page. */
 export const UI_ROUTES: readonly Route<UiParts>[] = [
-  { method: 'GET', pattern: /^\/api\/start$/, answer: ({ response, start }) => sendJson(response, 200, start) },
+  {
+    method: 'GET',
+    pattern: /^\/api\/start$/,
+    answer: ({ response, start, board }) => sendJson(response, 200, { ...start, running: board.running }),
+  },
   { method: 'GET', pattern: /^\/api\/folder$/, answer: answerFolder },
   { method: 'GET', pattern: /^\/api\/waveform$/, answer: answerWaveform },
   { method: 'POST', pattern: /^\/api\/upload$/, readsBody: true, answer: answerUpload },

@@ -161,6 +161,23 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
     expect(await page.getByLabel('Replace an existing output').isChecked()).toBe(false)
   }, 240_000)
 
+  it('shows the running job to a page that is loaded again', async () => {
+    const input = bench.folder.file('media/long.wav')
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=60:a=0.1,tremolo=f=4', input)
+    await page.getByLabel('Path of a video or audio file').fill(input)
+    await page.getByRole('button', { name: 'Open', exact: true }).click()
+    await page.locator('#start:enabled').click()
+    await page.locator('#job progress').waitFor()
+    await page.reload()
+    await page.getByText('long.wav', { exact: true }).waitFor()
+    await page.locator('#job').getByRole('button', { name: 'Stop' }).click()
+    await page.locator('#job').getByText('ERR_INTERRUPTED').waitFor()
+    await page.reload()
+    await page.getByText('Choose a file', { exact: true }).waitFor()
+    expect(await page.locator('#job progress').count()).toBe(0)
+    expect(faults).toEqual([])
+  }, 240_000)
+
   it('says that voxmux has ended, also while it shows a job', async () => {
     await page.getByLabel('Path of a video or audio file').fill(await bench.take('interview.mp4'))
     await page.keyboard.press('Enter')

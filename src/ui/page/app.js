@@ -30,7 +30,12 @@ previewStart.addEventListener('change', () => mark(readTime(previewStart.value) 
 byId('preview').addEventListener('click', preview)
 byId('start').addEventListener('click', regenerate)
 setText(byId('preview-cost'), start.isFree ? 'Costs nothing.' : `Costs up to ${start.previewSec} s of voice.`)
-if (start.file !== null) {
+if (start.running !== null) {
+  // The page was loaded again while its job runs.
+  setText(byId('name'), start.running.input.split(/[\\/]/).at(-1))
+  for (const id of ['check', 'run']) byId(id).hidden = false
+  void follow(start.running, byId('job'), start.running)
+} else if (start.file !== null) {
   byId('path').value = start.file
   open({ path: start.file, isCopy: false })
 }
@@ -198,7 +203,7 @@ async function follow(started, box, options) {
     status('Not started', 'bad')
   } finally {
     runs--
-    void plan(turn)
+    if (file !== null) void plan(turn)
   }
 }
 
