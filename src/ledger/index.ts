@@ -20,7 +20,7 @@ export { inspectSharedStore, openSharedDatabase, openSharedLedger } from './shar
 export { hasPassword, parseStoreAddress, shownAddress } from './shared/store-address.js'
 export { sortableId } from './sortable-id.js'
 export type { LearnedLimit, LimitFacts, LimitRelation, LimitsLearned } from './spending/limits-learned.js'
-export { requireAllowance, type SpendingLog } from './spending/spending-log.js'
+export { chargeId, requireAllowance, type SpendingLog } from './spending/spending-log.js'
 export { type HeldVoice, holdVoice } from './voices/held-voice.js'
 export { USELESS_AUDIO, VOICE_MOVES, type Voice, type VoiceStatus, type VoiceStep } from './voices/voice.js'
 export { VoiceCache } from './voices/voice-cache.js'

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -69,6 +70,7 @@ export class FaultServer {
         { status: 'Succeeded', errorCode: 0, progress: 100 },
       ],
       repeatedStart: 'accepted',
+      newId: randomUUID,
       tokenLifetimeSec: 3599,
       linkLifetimeSec: 3600,
       webhook: undefined,

@@ -91,7 +91,7 @@ export class Promises {
     ])
     if (attempt?.status !== 'starting')
       world.break('no payment without a ledger entry', `${file.id} is started while the ledger says ${attempt?.status}`)
-    if (rowsOf(world, 'SELECT 1 FROM spending WHERE id = ?', [file.id]).length === 0)
+    if (rowsOf(world, "SELECT 1 FROM spending WHERE id LIKE '% ' || ?", [file.id]).length === 0)
       world.break('no payment without a ledger entry', `${file.id} is started without a reservation of its seconds`)
     if (isRegenerated(voice))
       world.break('no output is fed back in', `${file.clientFileId} is paid for, and is an output`)

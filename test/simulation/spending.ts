@@ -19,7 +19,8 @@ const UNSETTLED = ['uploaded', 'starting']
 /** What was paid for is written down as spent, and every reservation is settled or has a reason with a name. */
 export function checkSpending(world: World): void {
   const spending = rowsOf<SpendingRow>(world, 'SELECT id, committed FROM spending')
-  const committed = new Map(spending.map(({ id, committed }) => [id, Number(committed) === 1]))
+  // An id names the voice and its file.
+  const committed = new Map(spending.map(({ id, committed }) => [id.split(' ')[1] ?? '', Number(committed) === 1]))
   // Of a file that was lost before its start was answered, nobody can know that it was paid for.
   for (const { id, payments, isLost } of serviceOf(world).files.values())
     if (payments > 0 && !isLost && !committed.has(id))

@@ -14,7 +14,13 @@ interface DaySpending {
 /** Number of days in which a reservation is committed or released. */
 const OPEN_DAYS = 4
 
-/** Spending per day (UTC), over all processes. An `id` is one charged process. Every call may be repeated. */
+/**
+ * Id of one charged process. It names the voice too: two services, or one that lost its database, give the same id to
+ * two files.
+ */
+export const chargeId = (voiceKey: string, fileId: string): string => `${voiceKey} ${fileId}`
+
+/** Spending per day (UTC), over all processes. An `id` is a {@link chargeId}. Every call may be repeated. */
 export class SpendingLog {
   readonly #database: Database
 

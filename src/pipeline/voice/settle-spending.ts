@@ -1,4 +1,5 @@
 import type { VoxmuxClient } from '../../client/index.js'
+import { chargeId } from '../../ledger/index.js'
 import { steadyStatus } from './steady-status.js'
 import type { VoiceServiceContext } from './voice-service.js'
 
@@ -24,24 +25,25 @@ export async function settleSpending(client: VoxmuxClient, context: SettleContex
 }
 
 async function settleOne(
-  { id: fileId, sec }: { readonly id: string; readonly sec: number },
+  { id, sec }: { readonly id: string; readonly sec: number },
   client: VoxmuxClient,
   { spending, voices }: SettleContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const fileId = id.slice(id.indexOf(' ') + 1)
   const known = await voices.getByFileId(fileId)
-  if (!known) return
+  // Another voice has a file of the same id.
+  if (!known || chargeId(known.key, fileId) !== id) return
   const claim = await voices.claim(known.key)
   // A process that works on the voice settles it itself.
   if (claim.outcome === 'held') return
   const { voice, lease } = claim
   try {
     const isCurrent = voice.fileId === fileId
-    if (isCurrent && (voice.status === 'registered' || voice.status === 'uploaded'))
-      return await spending.release(fileId)
+    if (isCurrent && (voice.status === 'registered' || voice.status === 'uploaded')) return await spending.release(id)
     const status = await steadyStatus(client, fileId, signal)
     if (status === undefined || status === 'NotFound' || status === 'Pending') return
-    await spending.commit(fileId, sec)
+    await spending.commit(id, sec)
     if (isCurrent && voice.status === 'starting') await voices.advance(lease, { status: 'started' })
   } finally {
     await voices.release(lease)

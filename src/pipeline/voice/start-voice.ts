@@ -1,7 +1,7 @@
 import { type CallOptions, isWrittenAlready, type StartOutcome } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
-import type { HeldVoice } from '../../ledger/index.js'
+import { chargeId, type HeldVoice } from '../../ledger/index.js'
 import type { VoiceRequest, VoiceServiceContext } from './voice-service.js'
 import { stillRunning } from './wait-for-voice.js'
 
@@ -71,7 +71,7 @@ export class VoiceStart {
     } catch (error) {
       // The service never had the file, or has deleted it. No paid output is left to download.
       if (!hasCode(error, 'ERR_NOT_FOUND')) throw error
-      await this.#context.spending.release(fileId)
+      await this.#context.spending.release(chargeId(this.#held.voice.key, fileId))
       return 'not-there'
     }
   }
@@ -114,7 +114,7 @@ export class VoiceStart {
 
   #reserve(fileId: string): Promise<void> {
     const { spending, maxSecondsPerDay } = this.#context
-    return spending.reserve(fileId, this.#request.sec, { maxSecondsPerDay })
+    return spending.reserve(chargeId(this.#held.voice.key, fileId), this.#request.sec, { maxSecondsPerDay })
   }
 
   async #options() {

@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises'
 import type { TransferProgress } from '../../client/index.js'
 import type { RegisteredFile } from '../../contract/index.js'
 import { VerificationError, VoxmuxError } from '../../core/errors.js'
-import { type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
+import { chargeId, type HeldVoice, requireAllowance, USELESS_AUDIO, type Voice } from '../../ledger/index.js'
 import { deletedOutput, statusOfGivenUp } from './given-up-file.js'
 import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
@@ -97,7 +97,7 @@ export class VoiceSteps<Judged> {
     const status = await statusOfGivenUp(voice, await client(), signal)
     if (status === null) return this.send()
     // A file that failed for missing credits was refunded, and is paid after all.
-    await spending.commit(fileIdOf(voice), this.#request.sec)
+    await spending.commit(chargeId(voice.key, fileIdOf(voice)), this.#request.sec)
     if (voice.status !== 'failed') await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
     await this.#held.advance({ status })
   }
@@ -170,7 +170,7 @@ export class VoiceSteps<Judged> {
 
   async #started(fileId: string): Promise<void> {
     // Records the cost first: a process that takes over a started file no longer asks for it.
-    await this.#context.spending.commit(fileId, this.#request.sec)
+    await this.#context.spending.commit(chargeId(this.#held.voice.key, fileId), this.#request.sec)
     await this.#held.advance({ status: 'started' })
     this.#mark('started')
   }
@@ -196,7 +196,7 @@ export class VoiceSteps<Judged> {
   /** A file that failed for missing credits was not charged. For other failures the interface does not say. */
   async #failed(fileId: string, errorCode: number): Promise<void> {
     const isUnpaid = errorCode === NOT_ENOUGH_CREDITS
-    if (isUnpaid) await this.#context.spending.refund(fileId)
+    if (isUnpaid) await this.#context.spending.refund(chargeId(this.#held.voice.key, fileId))
     await this.#held.advance({ status: 'failed', errorCode, isPaid: isUnpaid ? false : undefined })
   }
 

@@ -20,6 +20,8 @@ export interface ServiceBehaviour {
   states: readonly ScriptedStatus[] | ((file: RemoteFile) => readonly ScriptedStatus[])
   /** How a second start of one id is answered. */
   repeatedStart: 'accepted' | 'conflict'
+  /** Id of the next file. */
+  newId: () => string
   tokenLifetimeSec: number
   linkLifetimeSec: number
   /** Where started files with `options.webhook` are told of; the secret goes into the header. */
@@ -89,7 +91,7 @@ export class FakeService {
 
   #register(operation: 'registerFile' | 'registerFileFromUrl', body: Registration, fault: Fault | undefined): Reply {
     const { client_file_id, start, end, source_url } = body.file_to_register
-    const file = new RemoteFile(randomUUID(), client_file_id, start, end, source_url, this.#dir)
+    const file = new RemoteFile(this.#behaviour.newId(), client_file_id, start, end, source_url, this.#dir)
     this.files.set(file.id, file)
     const registered = {
       file_id: file.id,

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { resolveConfig } from '../../../src/config/index.js'
-import { openLedger, type VoiceStep } from '../../../src/ledger/index.js'
+import { chargeId, openLedger, type VoiceStep } from '../../../src/ledger/index.js'
 import { openPipeline } from '../../../src/pipeline/job/open-pipeline.js'
+import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { until } from '../../helpers/until.js'
+import { smallVoice } from './small-voice.js'
 
 const bench = jobBench()
 const NO_LIMIT = { maxSecondsPerDay: null }
@@ -16,7 +18,7 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   const client = await pipeline.context.client()
   const input = await bench.take('speech.wav')
   const leave = async (key: string, fileId: string, ...steps: readonly VoiceStep[]) => {
-    await ledger.spending.reserve(fileId, 3, NO_LIMIT)
+    await ledger.spending.reserve(chargeId(key, fileId), 3, NO_LIMIT)
     const claim = await ledger.voices.claim(key)
     if (claim.outcome !== 'claimed') throw new Error(claim.outcome)
     for (const step of [{ status: 'registering' }, { status: 'registered', fileId }, ...steps] as const)
@@ -46,11 +48,22 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   await next.context.client()
   await until(async () => (await ledger.spending.reserved()).length === 3)
   await next.close()
-  const left = ['file-of-another-service', waiting, held].toSorted()
+  const left = ['elsewhere file-of-another-service', `waiting ${waiting}`, `held ${held}`].toSorted()
   expect((await ledger.spending.reserved()).map(({ id }) => id).toSorted()).toEqual(left)
   expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 9 })
   expect((await ledger.voices.getByFileId(started))?.status).toBe('started')
   expect((await ledger.voices.getByFileId('file-begun'))?.status).toBe('uploaded')
   await ledger.voices.release(lease)
   await ledger.close()
+})
+
+it('counts two files of one id towards the limit: of two services, or of one that lost its database', async () => {
+  const { server, pipeline } = bench
+  server.behaviour.newId = () => '17'
+  const limited = { ...pipeline.context, maxSecondsPerDay: 7 }
+  const regenerate = async () => regenerateVoice((await smallVoice(bench)).request, limited)
+  await regenerate()
+  await regenerate()
+  expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 6, reservedSec: 0 })
+  await expect(regenerate()).rejects.toMatchObject({ code: 'ERR_SPENDING_LIMIT' })
 })

@@ -200,7 +200,8 @@ export const DEFECTS: readonly Defect[] = [
     changes: [
       {
         file: START,
-        whole: "      await this.#context.spending.release(fileId)\n      return 'not-there'",
+        whole:
+          "      await this.#context.spending.release(chargeId(this.#held.voice.key, fileId))\n      return 'not-there'",
         broken: "      return 'not-there'",
       },
     ],
