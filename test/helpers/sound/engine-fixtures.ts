@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { lagProducts } from './lag-products.js'
 import { waveHeader } from './wave-header.js'
 
 /** A 16-bit WAV of interleaved samples in full scale ±1. */
@@ -39,18 +40,9 @@ export function decoded(path: string, { rate, channels }: { rate: number; channe
 
 /** By how many samples `late` lies behind `reference` (negative: before), by the best correlation over a second in the middle. */
 export function bestLag(reference: Float32Array, late: Float32Array, reach: number): number {
-  const start = Math.floor(reference.length / 2) - 24_000
-  let best = 0
-  let bestSum = Number.NEGATIVE_INFINITY
-  const end = Math.min(start + 48_000, reference.length)
-  for (let lag = -reach; lag <= reach; lag++) {
-    const last = Math.min(end, late.length - lag)
-    let sum = 0
-    for (let i = Math.max(start, 0, -lag); i < last; i += 3) sum += (reference[i] as number) * (late[i + lag] as number)
-    if (sum > bestSum) {
-      bestSum = sum
-      best = lag
-    }
-  }
-  return best
+  const middle = Math.floor(reference.length / 2)
+  const start = Math.max(middle - 24_000, 0)
+  const window = reference.subarray(start, middle + 24_000)
+  const products = lagProducts({ window, sound: late, firstAt: start - reach, lags: 2 * reach + 1 })
+  return products.indexOf(Math.max(...products)) - reach
 }

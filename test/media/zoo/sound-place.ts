@@ -1,4 +1,5 @@
 import { ffmpegOutput, ffprobeJson } from '../../helpers/media-factory.js'
+import { lagProducts } from '../../helpers/sound/lag-products.js'
 
 const RATE = 48_000
 /** What is compared at a place, and how far around it the same is looked for. */
@@ -42,7 +43,7 @@ async function firstPictureSec(path: string): Promise<number> {
 function loudest(sound: Float32Array, from: number, end: number): number {
   let best = { at: from, energy: -1 }
   for (let at = from; at < end; at += 480) {
-    const energy = sound.subarray(at, at + WINDOW_SAMPLES).reduce((sum, value) => sum + value * value, 0)
+    const energy = energyOf(sound.subarray(at, at + WINDOW_SAMPLES))
     if (energy > best.energy) best = { at, energy }
   }
   return best.at
@@ -50,23 +51,20 @@ function loudest(sound: Float32Array, from: number, end: number): number {
 
 /** NaN where nothing of the kind is to be heard around that place. */
 function lagOf(was: Float32Array, is: Float32Array, at: number): number {
-  const wanted = was.subarray(at, at + WINDOW_SAMPLES)
-  const energy = product(wanted, wanted)
+  const window = was.subarray(at, at + WINDOW_SAMPLES)
+  const firstAt = at - REACH_SAMPLES
+  const products = lagProducts({ window, sound: is, firstAt, lags: 2 * REACH_SAMPLES + 1 })
+  const energy = energyOf(window)
+  let covered = energyOf(is.subarray(firstAt, firstAt + WINDOW_SAMPLES))
   let best = { lag: Number.NaN, match: 0.5 }
-  for (let lag = -REACH_SAMPLES; lag <= REACH_SAMPLES; lag++) {
-    const other = is.subarray(at + lag, at + lag + WINDOW_SAMPLES)
-    const shared = product(wanted, other)
-    // Half of the places have nothing in common with it.
-    if (shared <= 0) continue
-    const match = shared / Math.sqrt(energy * product(other, other) || 1)
-    if (match > best.match) best = { lag, match }
+  for (const [place, shared] of products.entries()) {
+    const match = shared / Math.sqrt(energy * covered || 1)
+    if (match > best.match) best = { lag: place - REACH_SAMPLES, match }
+    covered += (is[firstAt + place + WINDOW_SAMPLES] ?? 0) ** 2 - (is[firstAt + place] ?? 0) ** 2
   }
   return best.lag
 }
 
-function product(one: Float32Array, other: Float32Array): number {
-  const length = Math.min(one.length, other.length)
-  let sum = 0
-  for (let at = 0; at < length; at++) sum += (one[at] as number) * (other[at] as number)
-  return sum
+function energyOf(sound: Float32Array): number {
+  return sound.reduce((sum, value) => sum + value * value, 0)
 }
