@@ -1,7 +1,14 @@
 import { NoteTaker } from './note-taker.js'
 import { percent, type Rational } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
-import type { ClipUse, Timeline, TimelineSource } from './timeline.js'
+import type { ClipUse, Timeline, TimelineNote, TimelineSource } from './timeline.js'
+
+/** The usual reasons to leave a clip. */
+const REASONS: Readonly<Partial<Record<TimelineNote['kind'], string>>> = {
+  disabled: 'is disabled',
+  generator: 'is generated, not recorded',
+  'missing-reference': 'has no reference to a media file',
+}
 
 /** The finds of a reader that walks a timeline: the clips that are heard, their media, and notes. */
 export class FoundClips extends NoteTaker {
@@ -17,6 +24,11 @@ export class FoundClips extends NoteTaker {
   use(source: TimelineSource, clip: string, ranges: readonly TimeRange[], dropFrame?: boolean): void {
     this.#sources.set(source.id, source)
     this.uses.push(...ranges.map((range) => ({ sourceId: source.id, clip, range, dropFrame })))
+  }
+
+  /** Notes that a clip is left as it is. */
+  left(kind: TimelineNote['kind'], clip: string, why = REASONS[kind] ?? ''): void {
+    this.add(kind, clip, `${why}: left as it is`)
   }
 
   /** Notes that a clip does not play at its own speed. @param how the speed as a factor, or in words */

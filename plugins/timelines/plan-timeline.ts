@@ -55,7 +55,6 @@ export async function planTimeline(
   }
 }
 
-/** Plans a timeline that was read, with its bundle open. */
 async function planOpened(
   request: TimelineRequest,
   limits: Limits,

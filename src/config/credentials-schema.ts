@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+export const webAddressSchema = z.url({ protocol: /^https?$/, error: 'must be an http or https address' })
+
 /** How outputs are signed with Content Credentials (C2PA). Only a configuration that needs trust may have it. */
 export const credentialsSchema = z.strictObject({
   cert: z.string().min(1).meta({
@@ -15,10 +17,7 @@ export const credentialsSchema = z.strictObject({
     description:
       'Program and arguments that sign standard input and write the signature to standard output, instead of `key`: for PKCS#11 and key services. Started without a shell.',
   }),
-  timestamp: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-    .optional()
-    .meta({ description: 'Address of an RFC 3161 time stamp authority.' }),
+  timestamp: webAddressSchema.optional().meta({ description: 'Address of an RFC 3161 time stamp authority.' }),
   allowPrivateTimestamp: z.boolean().optional().meta({
     description: 'Allows a time stamp authority in a private network.',
   }),

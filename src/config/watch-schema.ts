@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { webAddressSchema } from './credentials-schema.js'
 import { addTrackSchema, onlyNoisySchema, qcSchema, skipCleanSchema } from './preset-schema.js'
 
 /** Defaults below flag, folder and configuration. The tables of the docs show them. */
@@ -47,12 +48,9 @@ const afterSchema = z.strictObject({
     description:
       'Program and its first arguments. Status, output, source and preset follow, also in VOXMUX_STATUS, VOXMUX_OUTPUT, VOXMUX_SOURCE and VOXMUX_PRESET.',
   }),
-  webhook: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-    .optional()
-    .meta({
-      description: 'Address that receives the facts of each ended file as JSON, by POST; see docs/notifications.md.',
-    }),
+  webhook: webAddressSchema.optional().meta({
+    description: 'Address that receives the facts of each ended file as JSON, by POST; see docs/notifications.md.',
+  }),
 })
 export type WatchAfter = z.infer<typeof afterSchema>
 
@@ -113,10 +111,9 @@ const dashboardSchema = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .meta({ description: 'Further host names under which clients may reach it, as in the Host header.' }),
-  publicUrl: z
-    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-    .optional()
-    .meta({ description: 'Address at which people reach it, for links in notifications. Default: its own.' }),
+  publicUrl: webAddressSchema.optional().meta({
+    description: 'Address at which people reach it, for links in notifications. Default: its own.',
+  }),
 })
 
 /** The key `watch`: the folders of `voxmux watch`, and the defaults of each. */

@@ -156,7 +156,7 @@ class AafReading {
     if (!isOff) this.#segment(selected, play)
     else
       for (const one of objectsIn(selector, PROPERTY.alternates))
-        this.found.add('disabled', this.#nameOf(one) || play.clip, 'is disabled: left as it is')
+        this.found.left('disabled', this.#nameOf(one) || play.clip)
   }
 
   #clip(clip: AafObject, play: Play): void {
@@ -169,7 +169,7 @@ class AafReading {
     const name = (mob?.classNumber !== CLASS.sourceMob && utf16In(mob, PROPERTY.mobName)) || play.clip
     const [segment, rate] = [objectIn(slot, PROPERTY.segment), rateIn(slot, PROPERTY.editRate)]
     if (!mob || !rate) {
-      this.found.add('missing-reference', name, 'has no reference to a media file: left as it is')
+      this.found.left('missing-reference', name)
       return
     }
     // Its start counts in its own edit units, and the slot's origin in those of the slot.
@@ -177,7 +177,7 @@ class AafReading {
     const part = moved(play.part, add(start, seconds(integerIn(slot, PROPERTY.origin), rate)))
     if (isFile(mob)) this.#file(id, mob, name, part)
     else if (mob.classNumber === CLASS.sourceMob)
-      this.found.add('missing-reference', name, 'is on a tape and in no file: left as it is')
+      this.found.left('missing-reference', name, 'is on a tape and in no file')
     else this.#segment(segment, { part, rate, clip: name, depth: play.depth })
   }
 
@@ -185,9 +185,9 @@ class AafReading {
     const paths = locatorsOf(mob).map(({ url }) => pathOfAddress(url))
     const [path] = paths
     if (this.#content.embedded.has(id)) {
-      this.found.add('unread', clip, 'has its sound in the AAF file itself, which is not supported: left as it is')
+      this.found.left('unread', clip, 'has its sound in the AAF file itself, which is not supported')
     } else if (path === undefined) {
-      this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.left('missing-reference', clip)
     } else {
       this.found.use({ id, name: nameOfPath(path), paths, origin: ZERO }, clip, [range])
     }

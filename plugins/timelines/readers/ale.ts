@@ -28,8 +28,8 @@ export function readAle(text: string): Timeline {
     const clip = cellOf(table, row, 'name')
     const [source, range] = [sourceOf(table, row), rangeOf(table, row, rate)]
     const subject = clip || `Line ${row.line + 1}`
-    if (!range) found.add('unread', subject, 'has no start and end that can be read: left as it is')
-    else if (!source) found.add('missing-reference', subject, 'names no file and no roll: left as it is')
+    if (!range) found.left('unread', subject, 'has no start and end that can be read')
+    else if (!source) found.left('missing-reference', subject, 'names no file and no roll')
     else {
       const dropFrame = isDropFrame(cellOf(table, row, hasOwnSound(table, row) ? 'soundtc' : 'start'))
       found.use(source, clip, [range], dropFrame)

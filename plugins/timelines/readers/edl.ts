@@ -40,7 +40,8 @@ export function readEdlTimeline(text: string, rate: Rational): Timeline {
   const sourceOf = events.map((event, index) => edlSource(event, otherSide(events, index)))
   const heard = new Set(heardEvents(events))
   const reading = new EdlReading(rate)
-  for (const line of unreadEdlLines(text)) reading.unread(line)
+  const unread = 'looks like an event and cannot be read as one: what it plays is left as it is'
+  for (const line of unreadEdlLines(text)) reading.found.add('unread', `Line ${line}`, unread)
   for (const [index, event] of events.entries())
     if (heard.has(event)) reading.event(event, sourceOf[index], otherSide(events, index))
   return reading.found.timeline(/^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null, (media) =>
@@ -87,21 +88,13 @@ class EdlReading {
     const tail = divide(rational(next?.transitionFrames ?? 0), this.#rate)
     const isEmpty = event.sourceIn === event.sourceOut && (tail.numerator === 0n || isBlack(event))
     if (!source) {
-      if (!isEmpty) this.found.add('generator', clip, 'names no recording: left as it is')
+      if (!isEmpty) this.found.left('generator', clip, 'names no recording')
       return
     }
     const own = this.#played(event, clip)
     const range = { start: own.start, end: add(own.end, tail) }
     if (compare(range.start, range.end) >= 0) return
     this.found.use(source, clip, [range], isDropFrame(event.sourceIn))
-  }
-
-  unread(line: number): void {
-    this.found.add(
-      'unread',
-      `Line ${line}`,
-      'looks like an event and cannot be read as one: what it plays is left as it is',
-    )
   }
 
   #played(event: EdlEvent, clip: string): TimeRange {

@@ -84,17 +84,13 @@ class Fcp7Reading {
     const rate = rateOf(sequence) ?? rational(25)
     for (const track of childElements(child(child(sequence, 'media'), kind), 'track')) {
       if (isOff(track)) {
-        this.found.add(
-          'disabled',
-          `A track of ${childText(sequence, 'name') ?? 'the sequence'}`,
-          'is off: left as it is',
-        )
+        this.found.left('disabled', `A track of ${childText(sequence, 'name') ?? 'the sequence'}`, 'is off')
         continue
       }
       this.#guard.pass(track.children.length)
       for (const [index, item] of track.children.entries()) {
         if (item.name === 'generatoritem' && kind === 'audio')
-          this.found.add('generator', childText(item, 'name') ?? '', 'is generated, not recorded: left as it is')
+          this.found.left('generator', childText(item, 'name') ?? '')
         if (item.name === 'clipitem') this.#clip(item, neighbours(track.children, index), { rate, window, depth, kind })
       }
     }
@@ -108,7 +104,7 @@ class Fcp7Reading {
     this.hasClips = true
     const name = childText(item, 'name') ?? ''
     if (isOff(item)) {
-      this.found.add('disabled', name, 'is disabled: left as it is')
+      this.found.left('disabled', name)
       return
     }
     const own = rateOf(item) ?? rate
@@ -161,7 +157,7 @@ class Fcp7Reading {
     const file = this.#fileOf(item)
     const address = childText(file, 'pathurl')
     if (!file || !address) {
-      this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.left('missing-reference', clip)
       return
     }
     const path = pathOfAddress(address)

@@ -80,7 +80,7 @@ export class FcpxmlWalk {
     if (around.heard === 'connected') return
     const name = element.attributes.name ?? ''
     if (!isOn(element, 'enabled')) {
-      this.found.add('disabled', name, 'is disabled: left as it is')
+      this.found.left('disabled', name)
       return
     }
     // The sound of a clip can begin and end elsewhere than its picture.
@@ -100,7 +100,7 @@ export class FcpxmlWalk {
   #content(element: XmlElement, name: string, part: TimeRange, around: Surroundings): void {
     if (element.attributes.srcEnable === 'video') return
     if (isMuted(element)) {
-      this.found.add('disabled', name, 'is muted: left as it is')
+      this.found.left('disabled', name, 'is muted')
       return
     }
     const window = this.#retimed(element, name, part, around.rate)
@@ -114,7 +114,7 @@ export class FcpxmlWalk {
       case 'ref-clip': {
         const sequence = this.#resources.sequence(element.attributes.ref)
         if (sequence) this.#sequence(sequence, window, inner.depth)
-        else this.found.add('missing-reference', name, 'refers to no compound clip: left as it is')
+        else this.found.left('missing-reference', name, 'refers to no compound clip')
         return
       }
       case 'mc-clip':
@@ -136,7 +136,7 @@ export class FcpxmlWalk {
     if (!asset || !hasAudio(asset)) return
     const roles = audioRoles(element)
     if (roles.length > 0 && roles.every((role) => NO_VOICE.has(role))) {
-      this.found.add('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}: left as it is`)
+      this.found.left('role', clip || (asset.attributes.name ?? ''), `has the role ${roles[0]}`)
       return
     }
     this.found.use(assetSource(asset), clip || (asset.attributes.name ?? ''), [range])

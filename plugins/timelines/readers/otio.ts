@@ -88,7 +88,7 @@ class OtioWalk {
     if (schema === 'Clip' && isHeard) this.hasClips = true
     const name = stringOf(member(node, 'name')) ?? ''
     if (isDisabled(node)) {
-      this.found.add('disabled', name, 'is disabled: left as it is')
+      this.found.left('disabled', name)
       return
     }
     const { start, duration } = trimOf(node)
@@ -101,7 +101,7 @@ class OtioWalk {
     const part = playedPart(placement, window) && playedPart(placement, isReversed ? null : window)
     // Without a range of its own and of its media, its length is that of a file which is not read here.
     const isUnknown = schema === 'Clip' && isHeard && sourceOf(node) !== undefined && isUnranged(node)
-    if (isUnknown) this.found.add('unread', name, 'says no range of its file: left as it is')
+    if (isUnknown) this.found.left('unread', name, 'says no range of its file')
     if (!part) return
     if (schema !== 'Clip') this.container(node, part, trackKind)
     else if (isHeard) this.#clip(node, name, part, signed)
@@ -113,11 +113,10 @@ class OtioWalk {
     const reference = activeReference(node)
     const source = sourceOf(node)
     if (source) this.found.use(source, clip, [range])
-    else if (schemaOf(reference) === 'GeneratorReference')
-      this.found.add('generator', clip, 'is generated, not recorded: left as it is')
+    else if (schemaOf(reference) === 'GeneratorReference') this.found.left('generator', clip)
     else if (schemaOf(reference) === 'ImageSequenceReference')
       this.found.add('picture-only', clip, 'is a sequence of pictures, without sound')
-    else this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+    else this.found.left('missing-reference', clip)
   }
 }
 

@@ -89,7 +89,7 @@ class PremiereReading {
         const track = child(this.#objects.named(named), 'ClipTrack')
         if (isTrue(child(track, 'Track'), 'IsMuted')) {
           const name = child(sequence, 'Name')?.text ?? 'a sequence'
-          this.found.add('disabled', `A track of ${name}`, 'is muted: left as it is')
+          this.found.left('disabled', `A track of ${name}`, 'is muted')
         } else this.#track(track, { window, depth, kind })
       }
     }
@@ -115,14 +115,14 @@ class PremiereReading {
     if (!at) return
     this.hasClips = true
     if (isTrue(placed, 'IsMuted')) {
-      this.found.add('disabled', name, 'is disabled: left as it is')
+      this.found.left('disabled', name)
       return
     }
     const offset = ticksIn(placed, 'OriginalSubClipTimeOffset') ?? ZERO
     if (!clip || !source || offset.numerator !== 0n) {
       const why =
         offset.numerator === 0n ? 'has no source' : 'has an offset of its subclip, whose sense is not published'
-      this.found.add('unread', name, `${why}: left as it is`)
+      this.found.left('unread', name, why)
       return
     }
     const part = this.#played(name, clip, { at, ...handlesOf(at, transitions) }, window)
@@ -167,10 +167,10 @@ class PremiereReading {
     const paths = [...new Set(written.filter((path) => path !== ''))]
     const [path] = paths
     if (!media || path === undefined) {
-      this.found.add('missing-reference', clip, 'has no reference to a media file: left as it is')
+      this.found.left('missing-reference', clip)
     } else if (/^\d+$/.test(path)) {
       // A number is the kind of a generator: bars, tone, black.
-      this.found.add('generator', clip, 'is generated, not recorded: left as it is')
+      this.found.left('generator', clip)
     } else {
       this.found.use({ id: objectKey(media), name: nameOfPath(path), paths, origin: ZERO }, clip, [range])
     }

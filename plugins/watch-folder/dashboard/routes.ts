@@ -55,13 +55,11 @@ async function answerReadiness({ view, response }: DashboardExchange): Promise<v
   sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
 }
 
-/** `GET /api/jobs/ID/comparison` */
 async function answerComparison(exchange: DashboardExchange): Promise<void> {
   const job = await comparedJob(exchange)
   if (job) await sendComparison(exchange, job, `/api/jobs/${exchange.groups.id}/comparison`)
 }
 
-/** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
 async function answerMedia(exchange: DashboardExchange): Promise<void> {
   const job = await comparedJob(exchange)
   if (job) await sendComparedFile(exchange, job)

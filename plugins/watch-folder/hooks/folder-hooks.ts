@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { errorReport, TransientError, UsageError } from '../../../src/core/errors.js'
 import { fileSha256 } from '../../../src/core/file-identity.js'
 import type { Logger } from '../../../src/core/logger.js'
+import { REPAIRED_IN_PLACE } from '../../../src/pipeline/job/job-endings.js'
 import type { FailedJob, JobFacts, JobHooks, PublishedJob } from '../../../src/pipeline/job-hooks.js'
 import { reportPath } from '../../../src/pipeline/plan/output-path.js'
 import { fileFacts } from '../candidates/file-facts.js'
@@ -18,8 +19,6 @@ import { moveMarker, moveSource } from './move-source.js'
 /** Delay of a job whose folder is offline or whose file is still changing. */
 const AWAY_MS = 5000
 const MOVED_MS = 2000
-/** Faults of the folder of the output or the cache, which a person repairs. No file is to blame. */
-const FOLDER_CODES: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED', 'ERR_CACHE_DIR'])
 const CLOSED_MS = 15_000
 /** Faults that mean that the file no longer belongs to this job. Such a job was tried for a day already. */
 const PASSED_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
@@ -74,7 +73,7 @@ export class FolderHooks implements JobHooks {
     const place = this.#placeOf(job)
     if (!place) return undefined
     if ((await place.used.absence({ make: false })) !== null) return AWAY_MS
-    if (FOLDER_CODES.has(job.error.code)) return CLOSED_MS
+    if (REPAIRED_IN_PLACE.has(job.error.code)) return CLOSED_MS
     if (PASSED_CODES.has(job.error.code)) return undefined
     const facts = await fileFacts(job.input).catch(() => undefined)
     return facts && isStill(place.taken, facts) ? undefined : MOVED_MS

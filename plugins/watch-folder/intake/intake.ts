@@ -3,6 +3,7 @@ import { toVoxmuxError } from '../../../src/core/errors.js'
 import { fileSha256 } from '../../../src/core/file-identity.js'
 import { isEnded, type Job } from '../../../src/ledger/index.js'
 import type { PipelineContext } from '../../../src/pipeline/context.js'
+import { INPUT_GONE_CODES } from '../../../src/pipeline/input-guard.js'
 import { readReceipt } from '../../../src/pipeline/output/receipt.js'
 import { isSuperseded, queueJob } from '../../../src/pipeline/queue/queue-job.js'
 import { type FileFacts, fileFacts, hasChanged, isSameVersion } from '../candidates/file-facts.js'
@@ -29,9 +30,6 @@ export type IntakeResult =
 
 /** Number of jobs of one path to search for its content. */
 const KNOWN_LIMIT = 5
-
-/** Faults that only mean that the file was elsewhere or different at that moment. */
-const PASSING_CODES: ReadonlySet<string> = new Set(['ERR_INPUT_MISSING', 'ERR_INPUT_MOVED', 'ERR_INPUT_CHANGED'])
 
 /** Queues the whole files of one folder, each version of each file once. */
 export class Intake {
@@ -201,8 +199,9 @@ export class Intake {
   }
 }
 
+/** True for a job that failed only because the file was elsewhere or different at that moment. */
 function isPassing({ status, error }: Job): boolean {
-  return isEnded(status) && error !== null && PASSING_CODES.has(error.code)
+  return isEnded(status) && error !== null && INPUT_GONE_CODES.has(error.code)
 }
 
 /** Id of the content that a job was queued for. Read without its version, because the job itself is not run here. */

@@ -21,7 +21,6 @@ import { jobDetails, jobLines, jobTable } from '../show/describe-job.js'
 const PAGE = 500
 
 const ACTIONS = ['list', 'show', 'retry', 'forget', 'export', 'import'] as const
-/** The actions on single jobs. */
 type JobAction = 'show' | 'retry' | 'forget'
 
 /** `voxmux jobs list|show|retry|forget|export|import` */

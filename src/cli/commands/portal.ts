@@ -108,7 +108,6 @@ function folderOf(
   return action === 'create' ? nodeFolder({ data }, { isShared: false, around }) : serviceFolder(data, around)
 }
 
-/** `voxmux portal page` */
 async function servePage({ portal, output, port, signal }: PortalRequest): Promise<void> {
   const page = await startPortalPage(portal, portNumber(port))
   try {

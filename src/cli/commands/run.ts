@@ -111,7 +111,6 @@ async function ending(outcomes: readonly JobOutcome[], args: RunArguments, { out
     )
 }
 
-/** Words the line of a file that is a pipe. */
 function pipeLine({ named }: Pipes): FileLine {
   return (event, colors, cwd) => {
     const { input, output, error } = event

@@ -1,4 +1,5 @@
 import { type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
+import { PART_STAGES } from '../../pipeline/voice/mean-progress.js'
 
 /** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
 const SHARES: Readonly<Record<Stage, number>> = {
@@ -32,7 +33,7 @@ export const STAGE_LABELS: Readonly<Record<Stage, string>> = {
 }
 
 /** The parts of a long file pass these stages separately, so one does not end before the next begins. */
-const STAGES_OF_PARTS: ReadonlySet<Stage> = new Set(['upload', 'process', 'download', 'align'])
+const STAGES_OF_PARTS: ReadonlySet<Stage> = new Set(PART_STAGES)
 
 /** A job's progress in words and figures for people. */
 export interface ShownProgress {

@@ -123,7 +123,6 @@ class NdjsonWriter {
   }
 }
 
-/** The parts of the last event. */
 interface ResultParts {
   readonly exitCode: ExitCode
   readonly files?: readonly FileEvent[]

@@ -11,7 +11,6 @@ export function isLossless(codec: string | null): boolean {
   return codec !== null && LOSSLESS.test(codec)
 }
 
-/** The facts that ffprobe states. */
 type StatedFacts = 'formatName' | 'startSec' | 'durationSec' | 'bitRate' | 'tags' | 'streams' | 'chapters' | 'programs'
 
 /** Translates ffprobe's output into {@link MediaInfo}. @param encryptedIds numbers of the tracks that need a key */

@@ -8,7 +8,11 @@ import { isWebAddress } from '../web-address.js'
 import { concernsAccount } from './job-outcome.js'
 
 /** Faults of a place that a person repairs without telling voxmux. A daemon retries on its own. */
-const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set(['ERR_OUTPUT_UNWRITABLE', 'ERR_NOT_PERMITTED', 'ERR_CACHE_DIR'])
+export const REPAIRED_IN_PLACE: ReadonlySet<string> = new Set([
+  'ERR_OUTPUT_UNWRITABLE',
+  'ERR_NOT_PERMITTED',
+  'ERR_CACHE_DIR',
+])
 /** Faults of the way to the service, not of a file, that its operator repairs: a certificate, a redirect. */
 const REPAIRED_AT_SERVICE: ReadonlySet<string> = new Set(['ERR_INSECURE_ADDRESS', 'ERR_WRONG_ADDRESS'])
 /** Spread of the jobs that wait for the next day, so that they do not all start in its first second. */

@@ -23,7 +23,6 @@ export interface VoiceServiceContext {
   readonly logger: Logger
 }
 
-/** Source of a voice for the service. */
 type VoiceSource =
   /** A file that is uploaded. `clientFileId` names it for people who look at the service. */
   | { readonly kind: 'upload'; readonly path: string; readonly clientFileId: string }

@@ -22,7 +22,6 @@ interface Block {
   readonly sizeBytes: number
 }
 
-/** Limits of a block upload. */
 interface UploadBounds {
   /** Largest total of all blocks in bytes, listed or not. */
   readonly maxBytes: number

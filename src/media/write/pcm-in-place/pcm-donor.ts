@@ -6,7 +6,6 @@ import { measureBext, type PcmDonor } from './bext-loudness.js'
 import type { InPlaceFile } from './in-place-file.js'
 import type { StaleChunk } from './stale-chunks.js'
 
-/** The samples in a side file. */
 interface DonorSamples {
   /** Options with which ffmpeg reads the file. */
   readonly readOptions: readonly string[]

@@ -31,7 +31,6 @@ export function attachedStreams({ profile, streams }: MuxPlan): readonly Planned
   return first < 0 ? [] : copied.slice(first).filter(({ input }) => isCover(input) || input.kind === 'attachment')
 }
 
-/** Path of the extracted file of an attached stream. */
 function attachedPath({ input }: PlannedStream, { folder, partPath }: AttachedFolder): string {
   return join(folder, `${basename(partPath)}.attached${input.index}`)
 }

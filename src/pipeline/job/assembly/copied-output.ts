@@ -11,7 +11,6 @@ import type { AssembledOutput } from '../publish-output.js'
 import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
 
-/** Facts about a copy. */
 interface CopyFacts extends Omit<SigningFacts, 'pieces'> {
   /** The voice that was sent all the same; null if nothing was. */
   readonly sent: Pick<Receipt, 'segments' | 'voices' | 'voicelessPaidSec'> | null

@@ -92,12 +92,10 @@ export class Fragments implements Iterable<Fragment> {
     }
   }
 
-  /** The fragments of some tracks. */
   *of(trackIds: Pick<ReadonlySet<number>, 'has'>): Generator<TrackFragment> {
     for (const { tracks } of this) for (const fragment of tracks) if (trackIds.has(fragment.trackId)) yield fragment
   }
 
-  /** The `traf` boxes of some tracks. */
   *boxesOf(trackIds: ReadonlySet<number | undefined>): Generator<Box> {
     for (const moof of this.#moofs) {
       for (const traf of childBoxes(moof, 'traf')) if (trackIds.has(trackIdOf(traf))) yield traf

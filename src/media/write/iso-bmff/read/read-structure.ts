@@ -20,7 +20,6 @@ const MAX_BOX_BYTES = 256 * 1024 ** 2
 /** Enough of an unread box for its header and the extended type of a `uuid`. */
 const HEAD_BYTES = 32
 
-/** A file, and the reader of its heads. */
 interface Source {
   readonly file: FileHandle
   readonly heads: NearReader

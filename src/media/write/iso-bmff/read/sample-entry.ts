@@ -33,7 +33,6 @@ const FIXED_BYTES: readonly number[] = [36, 52, 72]
 /** Boxes that configure a decoder. */
 const CODEC_BOXES: ReadonlySet<string> = new Set('esds dac3 dec3 dac4 dOps dfLa alac ddts dmlp glbl'.split(' '))
 
-/** The fields and boxes of a sound description. */
 interface SoundEntry {
   readonly version: number
   readonly fields: Buffer
