@@ -23,11 +23,7 @@ export const ROUTES: readonly Route<DashboardParts>[] = [
   { method: 'GET', pattern: /^\/events$/, answer: answerEvents },
   { method: 'GET', pattern: /^\/healthz$/, answer: ({ response }) => sendJson(response, 200, { status: 'ok' }) },
   { method: 'GET', pattern: /^\/readyz$/, answer: answerReadiness },
-  {
-    method: 'GET',
-    pattern: /^\/metrics$/,
-    answer: async ({ response, metrics }) => sendText(response, 200, metrics.contentType, await metrics.metrics()),
-  },
+  { method: 'GET', pattern: /^\/metrics$/, answer: answerMetrics },
   { method: 'GET', pattern: /^\/api\/jobs$/, answer: answerJobs },
   { method: 'GET', pattern: new RegExp(`^${JOB}$`), answer: answerJob },
   { method: 'GET', pattern: new RegExp(`^${JOB}/receipt$`), answer: answerReceipt },
@@ -55,11 +51,17 @@ async function answerReadiness({ view, response }: DashboardExchange): Promise<v
   sendJson(response, isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
 }
 
+async function answerMetrics({ response, metrics }: DashboardExchange): Promise<void> {
+  sendText(response, 200, metrics.contentType, await metrics.metrics())
+}
+
+/** `GET /api/jobs/ID/comparison` */
 async function answerComparison(exchange: DashboardExchange): Promise<void> {
   const job = await comparedJob(exchange)
   if (job) await sendComparison(exchange, job, `/api/jobs/${exchange.groups.id}/comparison`)
 }
 
+/** `GET /api/jobs/ID/comparison/N/before|after/audio|waveform|spectrogram` */
 async function answerMedia(exchange: DashboardExchange): Promise<void> {
   const job = await comparedJob(exchange)
   if (job) await sendComparedFile(exchange, job)

@@ -25,8 +25,12 @@ const ROLL_GROUPS: ReadonlySet<string> = new Set(['roll', 'prol'])
 
 /** True if `sgpd` or `sbgp` groups packets by their pre-roll. */
 export function isStaleGroup(box: Box): boolean {
-  // The grouping type follows version and flags.
-  return (box.type === 'sgpd' || box.type === 'sbgp') && ROLL_GROUPS.has(bodyOf(box).toString('latin1', 4, 8))
+  return (box.type === 'sgpd' || box.type === 'sbgp') && ROLL_GROUPS.has(groupingOf(box))
+}
+
+/** Grouping type of `sgpd` and `sbgp`. */
+function groupingOf(box: Box): string {
+  return bodyOf(box).toString('latin1', 4, 8)
 }
 
 /** One group for all packets, the first of the old ones. */
