@@ -149,6 +149,8 @@ export class WatchDaemon implements DaemonView {
   async #stop(): Promise<void> {
     // At once: a share that hangs must not keep the worker from releasing its jobs.
     await Promise.all([this.#worker?.stop(), ...[...this.#watches.values()].map((watch) => watch.stop())])
+    // Nobody watches for the return of a folder now. Each job looks for its folders itself.
+    await Promise.all([...this.#watches.values()].map(({ presence }) => presence.leave().catch(() => {})))
     this.#judging.clear()
     await this.#judging.onIdle()
     this.#seen.close()

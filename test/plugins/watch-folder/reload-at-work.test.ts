@@ -79,6 +79,17 @@ it('ends the pause of a removed folder at the next reload if the store was away'
   await until(() => existsSync(file('two/out/a.wav.voxmux.json')))
 })
 
+it('leaves no pause behind when it stops, because the next configuration may not have the folder', async () => {
+  const { jobs: store } = jobs.pipeline.context
+  const daemon = daemonWith()
+  const one = folderAt('one')
+  await daemon.watch([one])
+  renameSync(one.path, file('away'))
+  await until(async () => (await store.pauses()).length > 0)
+  await daemon.stop()
+  expect(await store.pauses()).toEqual([])
+})
+
 it.each(['changed', 'removed'])('moves the source of a job that ends while its folder is %s', async (how) => {
   let reload: (() => Promise<void>) | undefined
   let reloading: Promise<void> | undefined
