@@ -7,10 +7,11 @@ import { fileClockFilters } from '../pcm/clock-filters.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import type { SampleRange } from '../voice-cut.js'
+import { encodedKind } from '../write/encoded-packets.js'
 import { earlyLeadInSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
-import { type MuxPlan, type PlannedStream, splicedStreams } from '../write/remux/mux-plan.js'
+import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
 import { PacketTimes, timesOutput } from '../write/remux/packet-times.js'
 import { HashLines, hashOutput } from '../write/remux/stream-hash.js'
 import { findVoice, type TrackReadBack, windowsOf } from './find-voice.js'
@@ -24,11 +25,15 @@ import { anchorShiftSec } from './table-differences.js'
  */
 export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaInfo, signal: AbortSignal | undefined) {
   const lines = new HashLines()
-  const parts = splicedStreams(plan)
+  const madeAs = (kind: string) =>
+    newStreams(plan).filter(({ encoding }) => encodedKind(plan.writing, encoding) === kind)
+  const [parts, samples] = [madeAs('packets'), madeAs('samples')]
+  // A voice that is decoded from its start has the packets read beside it.
+  const bearer = result.voices.findIndex((voice) => sectionsOf(voice) === null)
   const times = new PacketTimes(parts)
   const matched = matchStreams(plan, output)
   const indexOf = (stream: PlannedStream) => matched.get(stream)?.index ?? -1
-  const proofs = [...hashOutput(plan, indexOf), ...timesOutput(plan, indexOf, parts)]
+  const proofs = [...hashOutput(plan, indexOf, samples), ...timesOutput(plan, indexOf, parts, bearer < 0 ? 0 : 1)]
   const tracks: TrackReadBack[] = []
   const options = {
     signal,
@@ -36,8 +41,6 @@ export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaIn
     takeStderrLine: (line: string) => lines.take(line),
     onFactLine: (line: string) => times.take(line),
   }
-  // A voice that is decoded from its start has the packets read beside it.
-  const bearer = result.voices.findIndex((voice) => sectionsOf(voice) === null)
   const isAlone = bearer < 0 && proofs.length > 0
   const proved = isAlone ? runFfmpeg({ inputs: [clockedInput(output)], outputs: proofs }, options) : undefined
   // Awaited at the end. A fault of a voice must not leave it unhandled.
@@ -60,7 +63,7 @@ export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaIn
     tracks.push(findVoice(windows, voice, moved, stream?.encoding.codec))
   }
   await proved
-  return { packetHashes: lines.byInputIndex(plan), packetTimes: times.byInputIndex(plan), tracks }
+  return { packetHashes: lines.byInputIndex(plan, samples), packetTimes: times.byInputIndex(plan), tracks }
 }
 
 interface Reading {
@@ -83,7 +86,9 @@ async function decodeVoice(
   const mono = { url: 'pipe:1', options: ['-map', '[mono]', '-c:a', 'pcm_f32le', '-f', 'f32le'] }
   for (const section of sectionsOf(voice) ?? [null]) {
     const { clock, filter } = decoding(plan, output, voice, section)
-    const inputs = [clockedInput(output, clock)]
+    // Read once more for the packets of the voice itself. ffmpeg would move the voice, because it counts both in one place.
+    const again = beside.some(({ options: maps }) => maps.some((map) => map.startsWith('1:')))
+    const inputs = [clockedInput(output, clock), ...(again ? [clockedInput(output)] : [])]
     const command = { globalOptions, inputs, filterComplex: filter, outputs: [mono, ...beside] }
     const { stdout, done } = streamFfmpeg(command, options)
     windows.begin(clock.fromSample)

@@ -10,6 +10,7 @@ import { isBoundToPictures } from '../write/remux/picture-length.js'
 import { isHashed, type PacketHashes } from '../write/remux/stream-hash.js'
 import type { SyncPlace } from '../write/remux/sync-reference.js'
 import type { PacketSpan } from '../write/splice/splice-ranges.js'
+import { encodedDifferences } from './encoded-differences.js'
 import type { TrackReadBack } from './find-voice.js'
 import { matchStreams } from './match-streams.js'
 import { readBack } from './read-back.js'
@@ -98,6 +99,7 @@ export async function examineMux(
     ...timeDifferences(plan, result.packetTimes, back.packetTimes),
     ...back.tracks.flatMap((track) => soundDifferences(plan, result, track, output)),
     ...spliceDifferences(plan, result, back.packetTimes),
+    ...encodedDifferences(plan, result, back),
   ]
   if (differences.length > 0) return { differences }
   const isWhole = result.voices.every(({ splice }) => splice?.kind !== 'spliced' || splice.sections === null)
@@ -112,6 +114,7 @@ export async function examineMux(
       'times of every picture and subtitle',
       isWhole ? 'new audio decoded to its end' : 'new audio decoded in the changed parts',
       'sound against picture',
+      ...(result.voices.some(({ encoded }) => encoded !== null) ? ['packets of the new audio'] : []),
       ...(result.voices.some(({ splice }) => splice?.kind === 'spliced') ? ['packets outside the changed parts'] : []),
     ],
   }

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { PcmStream } from '../pcm/pcm.js'
 import { encoderPriming } from './encode/encoder-priming.js'
 import { encodeDonor } from './encode-donor.js'
+import { encodedKind, readEncoded } from './encoded-packets.js'
 import type { MuxedVoice, MuxRunOptions } from './remux/mux.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import type { NewStream } from './remux/plan-streams.js'
@@ -37,9 +38,13 @@ export class SideFiles {
 /** An encoded voice, and where its packets are. */
 export interface MadeDonor {
   readonly source: DonorSource
-  readonly voice: MuxedVoice
+  readonly voice: Omit<MuxedVoice, 'encoded'>
+  /** Read beside the writing of the output. */
+  readonly encoded: Promise<MuxedVoice['encoded']>
   readonly runs: readonly (readonly string[])[]
 }
+
+const NOT_COMPARED = Promise.resolve(null)
 
 /** An output that is the input's own bytes with new audio. */
 export interface ByteWriting {
@@ -88,7 +93,12 @@ async function splicedDonor(
   const { kind, probes } = done
   const splice = { kind, count: track.packets.count, replaced: packets.replaced, probes, sections: feed.sections }
   const donor = side.donor(donorPath)
-  return { source: { kind: 'spliced', packets, track, donor }, voice: muxed(given, format, splice), runs: done.runs }
+  return {
+    source: { kind: 'spliced', packets, track, donor },
+    voice: muxed(given, format, splice),
+    encoded: NOT_COMPARED,
+    runs: done.runs,
+  }
 }
 
 /** @param reason why no packet of the track stays, if some were meant to */
@@ -104,7 +114,13 @@ async function wholeDonor(
   const trimmed = await withoutLeadIn(format, given, options.signal)
   const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
   const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
-  return { source: { kind: 'file', path, donor: side.donor(path) }, voice: muxed(given, trimmed, splice), runs }
+  const kind = encodedKind(plan.writing, stream.encoding)
+  const facts = { encoding: stream.encoding, donor: format, format: given.voice.format, signal: options.signal }
+  const encoded = kind === null ? NOT_COMPARED : readEncoded(path, kind, facts)
+  // Awaited once the output is written. A fault before that must not leave it unhandled.
+  encoded.catch(() => {})
+  const source = { kind: 'file', path, donor: side.donor(path) } as const
+  return { source, voice: muxed(given, trimmed, splice), encoded, runs }
 }
 
 type Given = ReturnType<typeof feedOf>
@@ -113,7 +129,7 @@ function muxed(
   { stream, voice, feed }: Given,
   { skipSamples, sampleCount }: DonorFormat,
   splice: MuxedVoice['splice'],
-): MuxedVoice {
+): MadeDonor['voice'] {
   return {
     ...{ audioIndex: stream.input.audioIndex, format: voice.format, skippedSamples: skipSamples },
     ...{ syncSamples: feed.syncSamples, splice },

@@ -64,5 +64,6 @@ async function writeBytes(
   const { media, container } = plan
   await renewLevels(writing.levels, { media, container, audioIndex, layout, partPath, signal })
   const facts = packetFacts ?? (await readPacketFacts(plan, signal))
-  return { runs: made.flatMap(({ runs }) => runs), voices: made.map(({ voice }) => voice), ...facts }
+  const voices = await Promise.all(made.map(async ({ voice, encoded }) => ({ ...voice, encoded: await encoded })))
+  return { runs: made.flatMap(({ runs }) => runs), voices, ...facts }
 }

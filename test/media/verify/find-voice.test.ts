@@ -21,7 +21,7 @@ it.each<[string, number, number, string[], string?]>([
   reference.push(Buffer.from(sound.buffer))
   reference.end()
   const read = { format: FORMAT, sampleCount: stated, syncSamples: reference.samples }
-  const voice: MuxedVoice = { audioIndex: 0, skippedSamples: 0, splice: null, ...read }
+  const voice: MuxedVoice = { audioIndex: 0, skippedSamples: 0, splice: null, encoded: null, ...read }
   const windows = windowsOf(voice, 0)
   windows.push(Buffer.from(sound.fill(0, END).slice(0, decoded).buffer))
   expect(findVoice(windows, voice, 0, codec).lost).toEqual(lost)

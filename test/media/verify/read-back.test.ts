@@ -148,6 +148,8 @@ describe('the place of new sound', () => {
     const sound = new Int16Array(new Uint8Array(bytes.subarray(start)).buffer)
     change(sound)
     await writeFile(written.part, Buffer.concat([bytes.subarray(0, start), Buffer.from(sound.buffer)]))
-    return written
+    // As if there were no side file: its samples would be compared too.
+    const voices = written.result.voices.map((voice) => ({ ...voice, encoded: null }))
+    return { ...written, result: { ...written.result, voices } }
   }
 })

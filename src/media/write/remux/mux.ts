@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
 import type { SampleRange } from '../../voice-cut.js'
+import type { EncodedPackets } from '../encoded-packets.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { ReplacedPackets } from '../splice/spliced-packets.js'
 import { extractAttached } from './attached-files.js'
@@ -38,6 +39,8 @@ export interface MuxedVoice {
   readonly syncSamples: readonly SyncSample[]
   /** Packets of the track that stayed; null if they were not meant to. */
   readonly splice: VoiceSplice | null
+  /** The packets of its side file, if the output is compared with them. */
+  readonly encoded: EncodedPackets | null
 }
 
 /** The packets of a track whose voice changed in parts. */
@@ -111,7 +114,7 @@ export async function mux(
       packetHashes: hashes.byInputIndex(plan),
       packetTimes: times.byInputIndex(plan),
       voices: fed.map(({ input: { stream, format, skipSamples }, feed }) => ({
-        ...{ audioIndex: stream.input.audioIndex, format, skippedSamples: skipSamples, splice: null },
+        ...{ audioIndex: stream.input.audioIndex, format, skippedSamples: skipSamples, splice: null, encoded: null },
         ...{ sampleCount: feed.sampleCount, syncSamples: feed.syncSamples },
       })),
     }

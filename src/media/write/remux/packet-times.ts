@@ -28,23 +28,30 @@ const NO_PTS = '-9223372036854775808'
  * out: containers divide it into other packets, and the sync check decodes it.
  *
  * @param indexOf index of a stream in the file that is read
- * @param parts replaced streams with packets that stay
+ * @param parts new or replaced streams whose packets are compared
+ * @param input of the command from which the parts are read
  */
 export function timesOutput(
   plan: MuxPlan,
   indexOf: (stream: PlannedStream) => number,
   parts: readonly PlannedStream[] = [],
+  input = 0,
 ): readonly FfmpegOutput[] {
-  const timed = [...timedStreams(plan), ...parts]
-  if (timed.length === 0) return []
+  const copied = timedStreams(plan).map((stream) => `0:${indexOf(stream)}`)
+  const maps = [...copied, ...parts.map((stream) => `${input}:${indexOf(stream)}`)]
+  return maps.length === 0 ? [] : [packetsOutput(maps)]
+}
+
+/** The output that prints the timestamp and the checksum of each packet of some streams. */
+export function packetsOutput(maps: readonly string[]): FfmpegOutput {
   const options = [
-    ...timed.flatMap((stream) => ['-map', `0:${indexOf(stream)}`]),
+    ...maps.flatMap((map) => ['-map', map]),
     ...['-c', 'copy', '-copyinkf', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '9999'],
     // One line per packet, buffered: unbuffered writes would cost more than the hashing.
     ...['-flush_packets', '0', '-f', 'framecrc'],
   ]
   // A separate pipe: a buffer can end in the middle of a line and mix with lines of other outputs.
-  return [{ url: FACTS_URL, options }]
+  return { url: FACTS_URL, options }
 }
 
 /** Collects the lines that {@link timesOutput} makes ffmpeg print. */
@@ -72,14 +79,18 @@ export class PacketTimes {
     stream.contents.push(Number(size) * SIZE_UNIT + Number.parseInt(sum ?? '', 16))
   }
 
+  /** By place in the list of timed streams. */
+  at(place: number): StreamTimes | undefined {
+    const found = this.#byPlace.get(place)
+    return found && { tickSec: found.tickSec, pts: found.pts.values(), contents: found.contents.values() }
+  }
+
   /** By index of the stream in the *input*, whichever side was read. */
   byInputIndex(plan: MuxPlan): PacketTimesByIndex {
     return new Map(
       [...timedStreams(plan), ...this.#parts].flatMap(({ input }, place) => {
-        const found = this.#byPlace.get(place)
-        if (!found) return []
-        const { tickSec, pts, contents } = found
-        return [[input.index, { tickSec, pts: pts.values(), contents: contents.values() }] as const]
+        const found = this.at(place)
+        return found ? [[input.index, found] as const] : []
       }),
     )
   }

@@ -1,6 +1,7 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
 import { hasForm, type StreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
+import type { NewStream } from './plan-streams.js'
 
 /** Hash of all packets of a stream in order, as `MURMUR3=0123…`; by index in the file it was read from. */
 export type PacketHashes = ReadonlyMap<number, string>
@@ -9,7 +10,10 @@ export type PacketHashes = ReadonlyMap<number, string>
 const HASH = 'murmur3'
 
 /** A stream to hash: its index in the file that is read, and its codec. */
-export type HashedStream = Pick<StreamInfo, 'index' | 'codec'>
+export interface HashedStream extends Pick<StreamInfo, 'index' | 'codec'> {
+  /** PCM codec whose samples are hashed instead of the packets. */
+  readonly decodedAs?: string
+}
 
 /** The containers whose packets are compared. They decide how packets are wrapped. */
 export interface HashedContainers {
@@ -22,11 +26,20 @@ export interface HashedContainers {
  * is read anyway. Attachments have no packets.
  *
  * @param indexOf index of a stream in the file that is read
- * @returns none if no stream is copied
+ * @param sounds new PCM, whose samples are hashed
+ * @returns none if there is nothing to hash
  */
-export function hashOutput(plan: MuxPlan, indexOf: (stream: PlannedStream) => number): readonly FfmpegOutput[] {
-  const streams = hashedStreams(plan).map((stream) => ({ index: indexOf(stream), codec: stream.input.codec }))
-  return streamHashOutput(streams, { from: plan.media.container, to: plan.container })
+export function hashOutput(
+  plan: MuxPlan,
+  indexOf: (stream: PlannedStream) => number,
+  sounds: readonly NewStream[] = [],
+): readonly FfmpegOutput[] {
+  const copied = hashedStreams(plan).map((stream) => ({ index: indexOf(stream), codec: stream.input.codec }))
+  const made = sounds.map((stream) => {
+    const { codec } = stream.encoding
+    return { index: indexOf(stream), codec, decodedAs: codec }
+  })
+  return streamHashOutput([...copied, ...made], { from: plan.media.container, to: plan.container })
 }
 
 /** The output that hashes these streams, in order; none for no stream. */
@@ -35,7 +48,8 @@ export function streamHashOutput(
   containers: HashedContainers,
 ): readonly FfmpegOutput[] {
   if (streams.length === 0) return []
-  const filters = streams.flatMap(({ codec }, place) => {
+  const filters = streams.flatMap(({ codec, decodedAs }, place) => {
+    if (decodedAs !== undefined) return [`-c:${place}`, decodedAs]
     const filter = normalisingFilter(codec, containers)
     return filter ? [`-bsf:${place}`, filter] : []
   })
@@ -64,10 +78,10 @@ export class HashLines {
     return this.#byPlace.get(place)
   }
 
-  /** By index of the stream in the *input*, whichever side was hashed. */
-  byInputIndex(plan: MuxPlan): PacketHashes {
+  /** By index of the stream in the *input*, whichever side was hashed. @param sounds as for {@link hashOutput} */
+  byInputIndex(plan: MuxPlan, sounds: readonly NewStream[] = []): PacketHashes {
     return new Map(
-      hashedStreams(plan).flatMap(({ input }, place) => {
+      [...hashedStreams(plan), ...sounds].flatMap(({ input }, place) => {
         const hash = this.#byPlace.get(place)
         return hash === undefined ? [] : [[input.index, hash] as const]
       }),

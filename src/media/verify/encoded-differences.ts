@@ -1,0 +1,98 @@
+import type { MuxResult } from '../write/remux/mux.js'
+import { newStreams } from '../write/remux/mux-command.js'
+import type { MuxPlan } from '../write/remux/mux-plan.js'
+import type { PacketTimesByIndex, StreamTimes } from '../write/remux/packet-times.js'
+import type { PacketHashes } from '../write/remux/stream-hash.js'
+import type { Writing } from '../write/writing.js'
+
+/** Facts that were read from an output, by index of the stream in the input. */
+interface ReadFacts {
+  readonly packetHashes: PacketHashes
+  readonly packetTimes: PacketTimesByIndex
+}
+
+/** Names the new tracks whose packets are not those that the encoder wrote, in their order and at their times. */
+export function encodedDifferences(
+  plan: MuxPlan,
+  { voices }: Pick<MuxResult, 'voices'>,
+  { packetHashes, packetTimes }: ReadFacts,
+): readonly string[] {
+  const { writing, media } = plan
+  if (writing.kind === 'remux') return []
+  return newStreams(plan).flatMap(({ input }, place) => {
+    const encoded = voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.encoded
+    if (!encoded) return []
+    const name = `audio track ${input.audioIndex}`
+    if (encoded.kind === 'samples') {
+      return encoded.hash === packetHashes.get(input.index) ? [] : [`the samples of ${name}`]
+    }
+    const is = packetTimes.get(input.index)
+    const shift = is && shiftOf(encoded.packets, is, endsOf(writing, place))
+    if (!is || shift === undefined) return [`the packets of ${name}`]
+    const isTimed = OWN_TIMES.has(writing.writer)
+    const isSame = !isTimed || keepsTimes(encoded.packets, is, { shift, errorSec: media.clockErrorSec ?? 0 })
+    return isSame ? [] : [`the times of ${name}`]
+  })
+}
+
+type Bytes = Writing & { readonly kind: 'bytes' }
+
+/** By how many packets the two readings may differ at their ends. */
+interface Ends {
+  /** Packets that only the output has before the others, and behind them. */
+  readonly before: number
+  readonly behind: number
+  /** First and last packets that only the side file has. */
+  readonly leadIn: number
+  readonly missing: number
+}
+
+/** Each packet has a place of its own, and ffmpeg reads all. */
+const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, missing: 0 }
+/** An edit list hides a packet, or not, by the rounding of its clock. Fragments leave out a lead-in. */
+const EDITED: Ends = { before: 2, behind: 2, leadIn: 4, missing: 2 }
+/** ffmpeg divides such bytes into frames, and takes others around them for frames. The input may end in a frame. */
+const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, missing: 2 }
+
+function endsOf({ writer, donors }: Bytes, place: number): Ends {
+  if (writer === 'iso-bmff') return EDITED
+  const isOgg = /^(ogg|opus)$/.test(donors[place]?.muxer ?? '')
+  return isOgg || ['matroska', 'avi', 'chunks'].includes(writer) ? EXACT : BARE
+}
+
+/** Place of a packet in the side file less its place in the output; undefined if they are not the same packets. */
+function shiftOf(
+  { contents: was }: StreamTimes,
+  { contents: is }: StreamTimes,
+  { before, behind, leadIn, missing }: Ends,
+): number | undefined {
+  for (let early = 0; early <= before; early++) {
+    for (let late = 0; late <= (early === 0 ? leadIn : 0); late++) {
+      let same = 0
+      while (late + same < was.length && was[late + same] === is[early + same]) same++
+      const isWhole = late + same >= was.length - missing && is.length - early - same <= behind
+      if (isWhole) return late - early
+    }
+  }
+  return undefined
+}
+
+/** Writers that state the time of each packet, or of a few. */
+const OWN_TIMES: ReadonlySet<string> = new Set(['iso-bmff', 'matroska'])
+
+/** True if all packets but the first, which may begin early, keep their times, within a tick of each clock. */
+function keepsTimes(
+  was: StreamTimes,
+  is: StreamTimes,
+  { shift, errorSec }: { readonly shift: number; readonly errorSec: number },
+): boolean {
+  const toleranceSec = 1.01 * (was.tickSec + is.tickSec) + errorSec
+  let movedSec: number | undefined
+  for (let place = Math.max(0, -shift) + 1; place < is.pts.length && place + shift < was.pts.length; place++) {
+    const sec = (is.pts[place] as number) * is.tickSec - (was.pts[place + shift] as number) * was.tickSec
+    if (Number.isNaN(sec)) continue
+    movedSec ??= sec
+    if (Math.abs(sec - movedSec) > toleranceSec) return false
+  }
+  return true
+}

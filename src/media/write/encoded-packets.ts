@@ -1,0 +1,67 @@
+import type { VoxmuxError } from '../../core/errors.js'
+import { runFfmpeg } from '../ffmpeg/ffmpeg.js'
+import { fileUrl } from '../ffmpeg/input-safety.js'
+import type { PcmFormat } from '../pcm/pcm.js'
+import type { AudioEncoding } from './encode/audio-encoding.js'
+import { isRaw } from './encode-donor.js'
+import type { MuxPlan } from './remux/mux-plan.js'
+import { PacketTimes, packetsOutput, type StreamTimes } from './remux/packet-times.js'
+import type { NewStream } from './remux/plan-streams.js'
+import { HashLines, streamHashOutput } from './remux/stream-hash.js'
+import type { DonorFormat } from './writer.js'
+
+/** A new voice as ffmpeg reads it from its side file. */
+export type EncodedPackets =
+  | { readonly kind: 'packets'; readonly packets: StreamTimes }
+  /** PCM: containers divide the same samples into other packets. The hash of all of them. */
+  | { readonly kind: 'samples'; readonly hash: string }
+
+/** How a new track is compared with its side file; null if ffmpeg may read them differently. */
+export function encodedKind(
+  writing: MuxPlan['writing'],
+  { codec }: Pick<AudioEncoding, 'codec'>,
+): EncodedPackets['kind'] | null {
+  if (writing.kind === 'remux') return null
+  // It may fill frames up to the size of the old ones.
+  if (writing.writer === 'program') return null
+  if (!codec.startsWith('pcm_')) return 'packets'
+  // ffmpeg ends such samples by the edit list, whose clock is coarser than a sample.
+  return writing.writer === 'iso-bmff' ? null : 'samples'
+}
+
+interface SideFileFacts extends Pick<NewStream, 'encoding'> {
+  readonly donor: DonorFormat
+  readonly format: PcmFormat
+  readonly signal: AbortSignal | undefined
+}
+
+/** Reads the packets of a side file. Null if ffmpeg cannot: the output then is not compared with it. */
+export async function readEncoded(
+  path: string,
+  kind: EncodedPackets['kind'],
+  { encoding, donor, format, signal }: SideFileFacts,
+): Promise<EncodedPackets | null> {
+  const times = new PacketTimes()
+  const hashes = new HashLines()
+  const { codec } = encoding
+  const sound = isRaw(donor, encoding) ? ['-ar', String(format.sampleRate), '-ac', String(format.channels)] : []
+  const options = ['-protocol_whitelist', 'file,pipe', '-f', DEMUXERS[donor.muxer] ?? donor.muxer, ...sound, '-copyts']
+  const same = { from: '', to: '' }
+  const outputs =
+    kind === 'packets' ? [packetsOutput(['0:0'])] : streamHashOutput([{ index: 0, codec, decodedAs: codec }], same)
+  try {
+    await runFfmpeg(
+      { inputs: [{ url: fileUrl(path), options }], outputs },
+      { signal, takeStderrLine: (line) => hashes.take(line), onFactLine: (line) => times.take(line) },
+    )
+  } catch (error) {
+    if ((error as VoxmuxError).exitCode === 130) throw error
+    return null
+  }
+  const [packets, hash] = [times.at(0), hashes.at(0)]
+  if (hash !== undefined) return { kind: 'samples', hash }
+  return packets && packets.contents.length > 0 ? { kind: 'packets', packets } : null
+}
+
+/** Names of ffmpeg's demuxers, if its muxers have another. */
+const DEMUXERS: Readonly<Record<string, string>> = { mp4: 'mov', adts: 'aac', mp2: 'mp3', opus: 'ogg' }
