@@ -47,10 +47,12 @@ interface Ends {
   readonly missing: number
 }
 
+/** Packets of the longest lead-in. Those that would begin before the old ones are left out, or begin with them. */
+const LEAD_IN = 4
 /** Each packet has a place of its own, and ffmpeg reads all. */
 const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, missing: 0 }
 /** An edit list hides a packet, or not, by the rounding of its clock. Fragments leave out a lead-in. */
-const EDITED: Ends = { before: 2, behind: 2, leadIn: 4, missing: 2 }
+const EDITED: Ends = { before: 2, behind: 2, leadIn: LEAD_IN, missing: 2 }
 /** ffmpeg divides such bytes into frames, and takes others around them for frames. The input may end in a frame. */
 const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, missing: 2 }
 
@@ -80,7 +82,7 @@ function shiftOf(
 /** Writers that state the time of each packet, or of a few. */
 const OWN_TIMES: ReadonlySet<string> = new Set(['iso-bmff', 'matroska'])
 
-/** True if all packets but the first, which may begin early, keep their times, within a tick of each clock. */
+/** True if all packets behind the lead-in keep their times, within a tick of each clock. */
 function keepsTimes(
   was: StreamTimes,
   is: StreamTimes,
@@ -88,7 +90,7 @@ function keepsTimes(
 ): boolean {
   const toleranceSec = 1.01 * (was.tickSec + is.tickSec) + errorSec
   let movedSec: number | undefined
-  for (let place = Math.max(0, -shift) + 1; place < is.pts.length && place + shift < was.pts.length; place++) {
+  for (let place = Math.max(0, -shift) + LEAD_IN; place < is.pts.length && place + shift < was.pts.length; place++) {
     const sec = (is.pts[place] as number) * is.tickSec - (was.pts[place + shift] as number) * was.tickSec
     if (Number.isNaN(sec)) continue
     movedSec ??= sec
