@@ -19,6 +19,7 @@ import { lacedClockErrorSec } from './matroska/matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
 import { longFormatOptions } from './misread/long-format.js'
+import { misreadLeadIn } from './misread/misread-lead-in.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withMarkedSounds } from './misread/packed-frames.js'
@@ -88,7 +89,8 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const measured = await withShortStreams(counted, signal)
   const packed = withMarkedSounds(measured, movie)
   const timed = movie.length > 0 ? await behindLeadIn(packed) : packed
-  const refusal = startsApart(path, timed) ?? (await joinedBlocks(path, timed, file))
+  const refusal =
+    startsApart(path, timed) ?? misreadLeadIn(path, timed, movie) ?? (await joinedBlocks(path, timed, file))
   if (refusal) throw refusal
   const media = await withTrueSamples(path, timed, file, head)
   return container === 'ogg' ? await onLeadIn(await onSound(media)) : await withFrameTimes(media)

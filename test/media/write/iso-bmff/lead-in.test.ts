@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { probe } from '../../../../src/media/probe/probe.js'
 import { ffmpeg, testFolder, tone } from '../../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
@@ -53,5 +54,41 @@ it.each([
   expect(plan.notes.at(-1)).toMatch(/the lead-in of its encoder replaces the first (5|10|23) ms/)
   expect(verified.output.startSec).toBe(media.startSec)
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  await folder.remove()
+})
+
+/** Sound whose track counts ten million ticks a second. @param keepsEdits false for no edit list */
+async function finelyTimed(path: string, keepsEdits: boolean): Promise<void> {
+  // Of whole packets, so that all durations are in one row.
+  await ffmpeg(...tone(2.048, 48_000, 1), '-c:a', 'aac', path)
+  const bytes = await readFile(path)
+  const ticks = Math.round((1024 * 1e7) / 48_000)
+  const [row, clock] = [bytes.indexOf('stts') + 12, bytes.indexOf('mdhd') + 16]
+  bytes.writeUInt32BE(ticks, row + 4)
+  bytes.writeUInt32BE(1e7, clock)
+  bytes.writeUInt32BE(ticks * bytes.readUInt32BE(row), clock + 4)
+  bytes.writeUInt32BE(ticks, bytes.indexOf('elst') + 16)
+  if (!keepsEdits) bytes.write('free', bytes.indexOf('edts'))
+  await writeFile(path, bytes)
+}
+
+it('states its lead-in in samples, for which ffmpeg takes the ticks of an edit list', async () => {
+  const folder = await testFolder()
+  const path = folder.file('fine.mp4')
+  await finelyTimed(path, false)
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  await folder.remove()
+})
+
+it('refuses sound of which ffmpeg leaves out seconds with the lead-in', async () => {
+  const folder = await testFolder()
+  const path = folder.file('fine-lead-in.mp4')
+  // ffmpeg decodes none of two seconds.
+  await finelyTimed(path, true)
+  const refused = probe(path)
+  await expect(refused).rejects.toMatchObject({ code: 'ERR_UNREADABLE', exitCode: 5 })
+  await expect(refused).rejects.toThrow('leaves out 4.4 s of its sound')
   await folder.remove()
 })

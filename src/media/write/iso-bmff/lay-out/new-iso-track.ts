@@ -64,12 +64,10 @@ export function newIsoTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: nu
   }
 }
 
-/** The old time scale if it is exact to the sample, else the donor's. */
+/** The old time scale if it is exact to the sample, else the donor's: ffmpeg takes the ticks of a lead-in for samples. */
 function fittingTimeScale(timeScale: number, { packets, primingTicks, timeScale: donorScale }: DonorTrack): number {
-  const isExact = (ticks: number) => (ticks * timeScale) % donorScale === 0
-  const isFine =
-    timeScale >= donorScale || (isExact(primingTicks) && isExact(packets.tickOf(Math.min(1, packets.count))))
-  return isFine ? timeScale : donorScale
+  const isExact = timeScale >= donorScale || (packets.tickOf(Math.min(1, packets.count)) * timeScale) % donorScale === 0
+  return isExact && primingTicks === 0 ? timeScale : donorScale
 }
 
 interface Move {

@@ -1,0 +1,32 @@
+import type { PrecheckError } from '../../../core/errors.js'
+import { unreadable } from '../../ffmpeg/ffmpeg-failure.js'
+import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
+import { shownEdits } from '../movie/edits.js'
+import type { MovieTrack } from '../movie/movie-tracks.js'
+
+/** Less sound than that is not missed: tracks with a clock of 90 kHz lose 10 ms. */
+const MOST_LOST_SEC = 0.1
+
+/**
+ * The error for a movie whose lead-in ffmpeg leaves out for too long. It takes the ticks of an edit list for samples of
+ * AAC, which is right if the track counts in samples.
+ */
+export function misreadLeadIn(
+  path: string,
+  media: MediaInfo,
+  tracks: readonly MovieTrack[],
+): PrecheckError | undefined {
+  const lostSec = Math.max(0, ...audioStreams(media).map((stream) => lostSecOf(stream, tracks)))
+  if (lostSec < MOST_LOST_SEC) return undefined
+  const what = `${path} has a lead-in with which ffmpeg leaves out ${lostSec.toFixed(1)} s of its sound`
+  return unreadable(what, {
+    input: path,
+    remedies: ['Export it again with the sample rate of the sound as the time scale of its track.'],
+  })
+}
+
+function lostSecOf({ codec, id, sampleRate }: AudioStreamInfo, tracks: readonly MovieTrack[]): number {
+  const track = tracks.find((each) => each.id === id)
+  const [first] = shownEdits(track?.edits ?? [])
+  return codec === 'aac' && track && first ? first.mediaTick / sampleRate - first.mediaTick / track.ticksPerSec : 0
+}
