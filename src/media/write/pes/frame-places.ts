@@ -18,8 +18,8 @@ export interface FramePlaces {
 }
 
 /**
- * Finds the places of frames after losses: a unit with a time places those that begin in it, and others follow each other,
- * as in ffmpeg. Null if times overlap.
+ * Finds the places of frames after losses. A unit with a time places those that begin in it. The others follow each other, as
+ * in ffmpeg. Null if times overlap.
  */
 export function framePlaces(sound: TimedFrames, { input }: WantedTrack, samples: number): FramePlaces | null {
   const { units, frames } = sound
@@ -57,8 +57,8 @@ export function placedClockFault(
 }
 
 /**
- * Rewrites a side file of frames so that they follow each other as the old ones do: those of missing frames are left out,
- * and zeros take the places of incomplete ones.
+ * Rewrites a side file of frames so that they follow each other as the old ones do. Those of missing frames are left out.
+ * Zeros take the places of incomplete ones.
  *
  * @param path of the side file
  * @throws MalformedFile if a frame does not fit

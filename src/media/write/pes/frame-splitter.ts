@@ -41,7 +41,7 @@ export class FrameSplitter {
     this.#rest = Buffer.alloc(0)
   }
 
-  /** Takes bytes between two breaks that are no frames. */
+  /** Passes over damaged bytes between two breaks. */
   skip(length: number): void {
     this.#end += length
     this.#next = this.#end
