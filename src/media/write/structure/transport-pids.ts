@@ -12,6 +12,8 @@ const PACKET_BYTES = [PLAIN_BYTES, 192, CORRECTED_BYTES]
 export const SYNC = 0x47
 /** Packets in a row that begin with the sync byte. Fewer can be chance. */
 const SYNCED = 8
+/** Bytes in which the first packet is searched. Some programs put a header of their own before it. */
+const SEARCHED_BYTES = 64 * 1024
 /** Tables repeat at least every ten seconds, so the rest of a long file shows no others. */
 const MOST_SCANNED_BYTES = 32 * 1024 ** 2
 const PACKETS_AT_ONCE = 4096
@@ -73,8 +75,8 @@ export interface PacketGrid {
 
 /** Finds the packets of a transport stream; undefined if there are none. */
 export async function packetGrid(file: FileHandle): Promise<PacketGrid | undefined> {
-  const head = await readAt(file, 0, (SYNCED + 1) * CORRECTED_BYTES)
-  for (let first = 0; first < CORRECTED_BYTES; first++) {
+  const head = await readAt(file, 0, SEARCHED_BYTES)
+  for (let first = head.indexOf(SYNC); first >= 0; first = head.indexOf(SYNC, first + 1)) {
     const size = PACKET_BYTES.find((each) =>
       Array.from({ length: SYNCED }, (_, place) => head[first + place * each]).every((byte) => byte === SYNC),
     )

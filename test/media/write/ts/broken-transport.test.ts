@@ -104,3 +104,13 @@ it('leaves frames of several sizes with a lost packet to ffmpeg, and says why', 
   const reason = 'packets of the track are missing or damaged, and new frames may have other sizes'
   expect(plan.writing).toMatchObject({ kind: 'remux', declined: [{ writer: 'transport', reason }] })
 })
+
+it('keeps a header before the first packet', async () => {
+  const path = await film('header.ts', MP2, () => new Set())
+  const header = Buffer.alloc(3000, 'HTTP/1.1 200 OK ')
+  await writeFile(path, Buffer.concat([header, await readFile(path)]))
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).census[0]).toMatchObject({ path: 'leading bytes', fate: 'kept', length: 3000 })
+  expect((await readFile(part)).subarray(0, 3000).equals(header)).toBe(true)
+  syncOffsets(verified)
+})
