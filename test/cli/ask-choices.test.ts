@@ -1,6 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askChoices } from '../../src/cli/terminal/ask-choices.js'
 import type { Choice } from '../../src/cli/terminal/questions.js'
+import { ffmpeg, tone } from '../helpers/media-factory.js'
 import { requestFor } from '../helpers/test-pipeline.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
 
@@ -49,4 +51,17 @@ it('asks whether to keep the picture if the output is named like a sound file', 
   for (const output of [undefined, 'x.mkv', 'x.wav/'])
     expect((await answered('phone.mp4', output, [])).asked).toEqual([])
   expect((await answered('phone.mp4', 'x.wav', [], true)).asked).toEqual([])
+})
+
+it('offers no track that was announced and never sent', async () => {
+  const path = shop.path('three.ts')
+  const maps = [0, 1, 1].flatMap((input) => ['-map', String(input)])
+  await ffmpeg(...tone(2, 48_000, 2), ...tone(2, 48_000, 2), ...maps, '-c:a', 'mp2', path)
+  const bytes = await readFile(path)
+  const packets = Array.from({ length: bytes.length / 188 }, (_, number) =>
+    bytes.subarray(number * 188, number * 188 + 188),
+  )
+  await writeFile(path, Buffer.concat(packets.filter((packet) => (packet.readUInt16BE(1) & 0x1fff) !== 0x102)))
+  const { asked } = await answered('three.ts', undefined, ['0'])
+  expect(asked[0]).toMatch(/^three.ts: which audio track\?\n0: .*\n1: .*\nall: every track$/)
 })

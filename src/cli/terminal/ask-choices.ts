@@ -1,12 +1,12 @@
 import { basename, extname, resolve } from 'node:path'
 import type { Recipe } from '../../config/preset-schema.js'
 import { audioStreams, containerProfile, decodePcm, measureLoudness, probe } from '../../media/index.js'
-import { type MediaInfo, pictureOf } from '../../media/media-info.js'
+import { type AudioStreamInfo, type MediaInfo, pictureOf } from '../../media/media-info.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { namesFolder } from '../../pipeline/plan/output-path.js'
 import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
 import { isWebAddress } from '../../pipeline/web-address.js'
-import { type ChannelsChoice, describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
+import { type ChannelsChoice, describeTracks, isUndescribed, type Limits, subjectTrack } from '../../precheck/index.js'
 import type { Choice, Questions } from './questions.js'
 
 /** Answers for the files whose tracks or channels would be refused, and whose picture would be lost. */
@@ -60,9 +60,10 @@ async function askPicture(media: MediaInfo, { output, cwd }: PlanRequest, { open
 async function askSound(media: MediaInfo, settings: JobSettings, options: AskOptions): Promise<JobSettings> {
   const { limits, open } = options
   const { track, channels } = settings.recipe
-  const tracks = audioStreams(media).map(subjectTrack)
+  const sounds = offeredSounds(media)
+  const tracks = sounds.map(subjectTrack)
   const isOpen = track === 'only' && tracks.length > 1
-  const chosenTrack = isOpen ? await askTrack(media, options) : track
+  const chosenTrack = isOpen ? await askTrack(media, sounds, options) : track
   const heard = tracks.filter(({ audioIndex, isDefault }) =>
     chosenTrack === 'default' ? isDefault : chosenTrack === audioIndex || ['only', 'all'].includes(String(chosenTrack)),
   )
@@ -73,9 +74,18 @@ async function askSound(media: MediaInfo, settings: JobSettings, options: AskOpt
   return { ...settings, recipe: { ...settings.recipe, track: chosenTrack, channels: chosen } }
 }
 
-async function askTrack(media: MediaInfo, { signal, open }: AskOptions): Promise<Recipe['track']> {
+/** The tracks of a file without those that were announced and never sent, as a plan takes them. */
+function offeredSounds(media: MediaInfo): readonly AudioStreamInfo[] {
+  return audioStreams(media).filter((stream) => !isUndescribed(stream))
+}
+
+async function askTrack(
+  media: MediaInfo,
+  sounds: readonly AudioStreamInfo[],
+  { signal, open }: AskOptions,
+): Promise<Recipe['track']> {
   const rows = await Promise.all(
-    audioStreams(media).map(async (stream) => ({
+    sounds.map(async (stream) => ({
       value: String(stream.audioIndex),
       meaning: `${describeTracks([subjectTrack(stream)]).replace(/^\d+ /, '')}${await loudnessWords(media, stream, signal)}`,
     })),
@@ -88,7 +98,7 @@ async function askTrack(media: MediaInfo, { signal, open }: AskOptions): Promise
 /** The loudness of some seconds in the middle. Empty for a track that cannot be decoded, which the job reports. */
 async function loudnessWords(
   media: MediaInfo,
-  { audioIndex, sampleRate }: ReturnType<typeof audioStreams>[number],
+  { audioIndex, sampleRate }: AudioStreamInfo,
   signal: AbortSignal,
 ): Promise<string> {
   const durationSec = media.durationSec ?? HEARD_SEC
