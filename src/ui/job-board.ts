@@ -47,7 +47,7 @@ export class JobBoard {
     return this.#jobs.get(id)
   }
 
-  /** The job that runs, for a page that is loaded again; null for none. */
+  /** The job that runs now. A page that is loaded again shows it. Null if there is none. */
   get running(): UiJob | null {
     return [...this.#jobs.values()].find(({ status }) => status === 'running') ?? null
   }
