@@ -1,12 +1,12 @@
 import { basename, extname, resolve } from 'node:path'
 import type { Recipe } from '../../config/preset-schema.js'
 import { audioStreams, containerProfile, decodePcm, measureLoudness, probe } from '../../media/index.js'
-import { type AudioStreamInfo, type MediaInfo, pictureOf } from '../../media/media-info.js'
+import { type AudioStreamInfo, isUndescribed, type MediaInfo, pictureOf } from '../../media/media-info.js'
 import type { JobSettings } from '../../pipeline/plan/job-settings.js'
 import { namesFolder } from '../../pipeline/plan/output-path.js'
 import type { PlanRequest } from '../../pipeline/plan/plan-job.js'
 import { isWebAddress } from '../../pipeline/web-address.js'
-import { type ChannelsChoice, describeTracks, isUndescribed, type Limits, subjectTrack } from '../../precheck/index.js'
+import { type ChannelsChoice, describeTracks, type Limits, subjectTrack } from '../../precheck/index.js'
 import type { Choice, Questions } from './questions.js'
 
 /** Answers for the files whose tracks or channels would be refused, and whose picture would be lost. */

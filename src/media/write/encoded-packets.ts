@@ -44,7 +44,7 @@ export async function readEncoded(
   const times = new PacketTimes()
   const hashes = new HashLines()
   const { codec } = encoding
-  const sound = isRaw(donor, encoding) ? ['-ar', String(format.sampleRate), '-ac', String(format.channels)] : []
+  const sound = isRaw(donor) ? ['-ar', String(format.sampleRate), '-ac', String(format.channels)] : []
   const options = ['-protocol_whitelist', 'file,pipe', '-f', DEMUXERS[donor.muxer] ?? donor.muxer, ...sound, '-copyts']
   const same = { from: '', to: '' }
   const outputs =
