@@ -25,8 +25,10 @@ import { anchorShiftSec } from './table-differences.js'
  */
 export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaInfo, signal: AbortSignal | undefined) {
   const lines = new HashLines()
+  const { writing } = plan
+  const donors = writing.kind === 'remux' ? [] : writing.donors
   const madeAs = (kind: string) =>
-    newStreams(plan).filter(({ encoding }) => encodedKind(plan.writing, encoding) === kind)
+    newStreams(plan).filter(({ encoding }, place) => encodedKind(writing, encoding, donors[place]) === kind)
   const [parts, samples] = [madeAs('packets'), madeAs('samples')]
   // A voice that is decoded from its start has the packets read beside it.
   const bearer = result.voices.findIndex((voice) => sectionsOf(voice) === null)

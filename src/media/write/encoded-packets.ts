@@ -20,10 +20,9 @@ export type EncodedPackets =
 export function encodedKind(
   writing: MuxPlan['writing'],
   { codec }: Pick<AudioEncoding, 'codec'>,
+  donor: DonorFormat | undefined,
 ): EncodedPackets['kind'] | null {
-  if (writing.kind === 'remux') return null
-  // It may fill frames up to the size of the old ones.
-  if (writing.writer === 'program') return null
+  if (writing.kind === 'remux' || donor?.becomesOtherPackets) return null
   if (!codec.startsWith('pcm_')) return 'packets'
   // ffmpeg ends such samples by the edit list, whose clock is coarser than a sample.
   return writing.writer === 'iso-bmff' ? null : 'samples'

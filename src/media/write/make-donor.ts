@@ -114,7 +114,7 @@ async function wholeDonor(
   const trimmed = await withoutLeadIn(format, given, options.signal)
   const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
   const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
-  const kind = encodedKind(plan.writing, stream.encoding)
+  const kind = encodedKind(plan.writing, stream.encoding, format)
   const facts = { encoding: stream.encoding, donor: format, format: given.voice.format, signal: options.signal }
   const encoded = kind === null ? NOT_COMPARED : readEncoded(path, kind, facts)
   // Awaited once the output is written. A fault before that must not leave it unhandled.

@@ -52,6 +52,8 @@ export interface DonorFormat {
   readonly leadIn?: 'signalled' | 'trimmed'
   /** Set if integers of 32 bits carry only 24: the lowest byte of each stays zero. */
   readonly hasHighBytesOnly?: boolean
+  /** Set if the writer fits the sound into old places, so that ffmpeg reads other packets from the output. */
+  readonly becomesOtherPackets?: true
 }
 
 /** Samples of a new voice that lie before its track, as {@link DonorFormat.skipSamples}. */

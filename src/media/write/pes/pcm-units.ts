@@ -51,6 +51,7 @@ export function pcmDonor(sound: PcmSound, track: WantedTrack, media: MediaInfo):
     options: ['-c:a', `pcm_${muxer}`],
     skipSamples: lateSamples(media, input),
     sampleCount: blocks * form.blockSamples,
+    becomesOtherPackets: true,
   }
 }
 

@@ -134,6 +134,7 @@ function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
       skipSamples: lateSamples(media, input),
       sampleCount: wantedFrames(frames) * kind.samplesOf(frames.form),
       leadIn: 'trimmed' as const,
+      becomesOtherPackets: true,
     })
   }
   const changed = new Set(tracks.map(({ input }) => programStream(input.id ?? -1)))

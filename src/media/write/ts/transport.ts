@@ -103,6 +103,7 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
       // The beginning of a frame that was cut off is replaced by that of a new one.
       sampleCount: (count + (hasRest ? 1 : 0)) * kind.samplesOf(form),
       leadIn: 'trimmed' as const,
+      ...(sound.isBroken && { becomesOtherPackets: true as const }),
     })
   }
   return { kind: 'takes', census: censusOfTransport(file, media, new Set(tracks.map(pidOf))), donors }
