@@ -32,7 +32,9 @@ export function visibleJson(json: string): string {
 export function isText(head: Buffer): boolean {
   try {
     // As a stream, because the last character may be cut.
-    return !CONTROL.test(new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    // A log has escapes for its colours.
+    return !CONTROL.test(text.replaceAll('\u001b', ''))
   } catch {
     return false
   }

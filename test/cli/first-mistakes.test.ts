@@ -57,8 +57,9 @@ it('names the seconds of the parts in a plan, and those that the end of the file
   expect((await parts(...many)).slice(7)).toEqual(['1.4–1.5 s', 'and 2 more'])
 })
 
-it('calls a text with the name of a film a text', async () => {
-  writeFileSync(shop.path('page.mp4'), '<html>Not found: the link has expired. Déjà vu.</html>\n'.repeat(80))
+it.each(['', '\u001b[31m'])('calls a text with the name of a film a text, as %j begins it', async (colour) => {
+  const page = `${colour}<html>Not found: the link has expired. Déjà vu.</html>\n`
+  writeFileSync(shop.path('page.mp4'), page.repeat(80))
   const { code, stderr } = await voxmux('page.mp4', '--progress', 'none')
   expect([code, stderr]).toEqual([5, expect.stringContaining('page.mp4 was refused: it is text, not media.')])
 })
