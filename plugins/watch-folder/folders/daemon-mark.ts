@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { readPlainFile } from '../../../src/core/read-plain-file.js'
 import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
+import { isCertainlyDead, thisHolder } from '../../../src/ledger/index.js'
 import { probePath } from '../../../src/pipeline/output/part-file.js'
 import type { WatchedFolder } from '../watched-folder.js'
 
-/** A mark that is older, or older than three scans of its daemon, is of a daemon that was killed. */
+/** A mark that is older, or older than three scans of its daemon, is of a daemon that was killed on another machine. */
 const LEAST_VALID_MS = 5 * 60_000
 /** Interval at which a daemon renews its mark. */
 const RENEW_MS = 60_000
@@ -21,6 +22,8 @@ const markSchema = z.object({
   writer: z.string(),
   /** Other users may write it, and it is shown. */
   host: z.string().regex(/^[\w.-]{1,253}$/),
+  /** See {@link thisHolder}. */
+  holder: z.object({ host: z.string(), pid: z.int().positive(), startTicks: z.string().nullable() }),
   validMs: z.number(),
 })
 
@@ -73,13 +76,14 @@ export class DaemonMark {
     for (let tries = 0; tries < 2; tries++) {
       const found = await readMark(path)
       const isOurs = found?.ledger === this.#ledgerId
-      if (found && !isOurs && Math.abs(found.ageMs) < found.validMs)
+      const isLeft = found !== undefined && isCertainlyDead(found.holder)
+      if (found && !isOurs && !isLeft && Math.abs(found.ageMs) < found.validMs)
         return (
           `${this.#folder.path} is watched by a daemon on ${found.host} with another ledger, and both would pay for its ` +
           'files; stop one of them, or give both the same --store.'
         )
       // One that has just gone may have gone with its share.
-      const ageMs = isOurs ? Math.abs(found.ageMs) : found ? RENEW_MS : performance.now() - this.#writtenMs
+      const ageMs = isOurs && !isLeft ? Math.abs(found.ageMs) : found ? RENEW_MS : performance.now() - this.#writtenMs
       if (ageMs < RENEW_MS || (await this.#write(path, { replace: found !== undefined }))) return null
     }
     return null
@@ -96,7 +100,10 @@ export class DaemonMark {
     const { out, scanMs } = this.#folder
     const part = probePath(out)
     const host = hostname().replace(/[^\w.-]/g, '_') || 'localhost'
-    const mark = { ledger: this.#ledgerId, writer: this.#writer, host, validMs: Math.max(LEAST_VALID_MS, 3 * scanMs) }
+    const mark: z.infer<typeof markSchema> = {
+      ...{ ledger: this.#ledgerId, writer: this.#writer, host, holder: thisHolder() },
+      validMs: Math.max(LEAST_VALID_MS, 3 * scanMs),
+    }
     try {
       await writeFile(part, JSON.stringify(mark), { flag: 'wx' })
       const fault = replace ? 'replaced' : await link(part, path).catch((error: NodeJS.ErrnoException) => error.code)

@@ -18,8 +18,8 @@ const PAUSE_PREFIX = 'offline: '
 const LEFT_BEHIND_MS = 60_000
 
 /**
- * Watches whether a folder and those that it fills are present, and not another daemon's. Otherwise its jobs are paused: nothing is
- * forgotten, nothing fails, and nothing is written to a bare mount point.
+ * Watches whether a folder and those that it fills are present, and not another daemon's. Otherwise its jobs are paused:
+ * nothing is forgotten, nothing fails, and nothing is written to a bare mount point.
  */
 export class FolderPresence {
   readonly #options: FolderPresenceOptions

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { runCliInProcess } from '../../../helpers/command-in-process.js'
 import { until } from '../../../helpers/until.js'
@@ -35,17 +36,31 @@ describe('voxmux watch, in a folder of two ledgers', () => {
     await published('a.wav')
     expect(starts()).toBe(1)
 
-    // Killed, it cannot remove its mark. The mark counts until it is old.
+    // Killed, it cannot remove its mark. On another machine the mark counts until it is old.
     daemon.child.kill('SIGKILL')
     await daemon.ended
     dropSound(2, 'b.wav')
+    const mark = bench.file(`out/${marks()[0]}`)
+    const left = readFileSync(mark, 'utf8')
+    writeFileSync(mark, left.replaceAll(hostname(), 'another-machine'))
     expect((await onceElsewhere()).exitCode).toBe(4)
     expect(isPublished('b.wav')).toBe(false)
-    for (const name of marks()) utimesSync(bench.file(`out/${name}`), 1, 1)
+    utimesSync(mark, 1, 1)
     expect((await onceElsewhere()).exitCode).toBe(0)
     expect(isPublished('b.wav')).toBe(true)
-    expect(starts()).toBe(2)
+
+    // On the same machine the process can be looked for.
+    writeFileSync(mark, left)
+    dropSound(3, 'c.wav')
+    expect((await onceElsewhere()).exitCode).toBe(0)
+    expect(isPublished('c.wav')).toBe(true)
+    expect(starts()).toBe(3)
     expect(marks()).toEqual([])
+
+    // Another daemon of the same ledger renews the mark of a dead one at once.
+    writeFileSync(mark, left)
+    await bench.watch().until(/"event":"watching"/)
+    expect((await onceElsewhere()).exitCode).toBe(4)
   })
 
   it('shares the folder with a daemon of the same ledger, and with one whose outputs go elsewhere', async () => {
