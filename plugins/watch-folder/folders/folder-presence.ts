@@ -24,6 +24,7 @@ const LEFT_BEHIND_MS = 60_000
 export class FolderPresence {
   readonly #options: FolderPresenceOptions
   #reason: string | null = null
+  #isRivals = false
   #isPrepared = false
   #lookedMs = Number.NEGATIVE_INFINITY
 
@@ -43,7 +44,9 @@ export class FolderPresence {
    */
   async look(): Promise<boolean> {
     const { used, rival } = this.#options
-    const reason = (await used.absence({ make: !this.#isPrepared })) ?? (await rival())
+    const absence = await used.absence({ make: !this.#isPrepared })
+    const reason = absence ?? (await rival())
+    this.#isRivals = absence === null && reason !== null
     if (reason === null) await this.#goOnline()
     else await this.#goOffline(reason)
     return reason === null
@@ -76,9 +79,12 @@ export class FolderPresence {
     onChange()
   }
 
-  /** Ends its own pause, because nobody watches for its return any more. */
+  /**
+   * Ends its own pause, because nobody watches for its return any more. One for another daemon stays: a worker elsewhere
+   * would pay for the files of that one.
+   */
   async leave(): Promise<void> {
-    if (this.#reason !== null) await this.#resume()
+    if (this.#reason !== null && !this.#isRivals) await this.#resume()
   }
 
   async #resume(): Promise<void> {

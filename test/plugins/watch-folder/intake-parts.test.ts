@@ -188,7 +188,7 @@ describe('FailureReports', () => {
 })
 
 describe('FolderPresence', () => {
-  it('pauses a folder while it is away, and leaves the pause of a person alone', async () => {
+  it('pauses a folder while it is away or of another daemon, and leaves the pause of a person alone', async () => {
     const ledger = await openLedger(folder.file('ledger.sqlite'))
     const seen = openSeenFiles(folder.file('seen.sqlite'))
     const [path, away] = [folder.file('watched'), folder.file('away')]
@@ -200,9 +200,10 @@ describe('FolderPresence', () => {
       },
       seen,
     )
+    let rival: string | null = null
     const presence = new FolderPresence({
       ...{ used, jobs: ledger.jobs, logger: silentLogger, onChange: () => {} },
-      rival: async () => null,
+      rival: async () => rival,
     })
     const reasons = async () => (await ledger.jobs.pauses()).map(({ reason }) => reason)
     await presence.look()
@@ -215,6 +216,20 @@ describe('FolderPresence', () => {
       expect(await presence.look()).toBe(true)
       expect(await reasons()).toEqual(byPerson)
     }
+    await ledger.jobs.resume('g')
+    await rename(path, away)
+    await presence.look()
+    await presence.leave()
+    expect(await reasons()).toEqual([])
+    await rename(away, path)
+    // A worker elsewhere would pay for the files of another ledger's daemon.
+    rival = 'Theirs.'
+    await presence.look()
+    await presence.leave()
+    expect(await reasons()).toEqual(['offline: Theirs.'])
+    rival = null
+    await presence.look()
+    expect(await reasons()).toEqual([])
     seen.close()
     await ledger.close()
   })
