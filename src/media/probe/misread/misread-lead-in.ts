@@ -9,7 +9,7 @@ const MOST_LOST_SEC = 0.1
 
 /**
  * The error for a movie whose lead-in ffmpeg leaves out for too long. It takes the ticks of an edit list for samples of
- * AAC, which is right if the track counts in samples.
+ * AAC, which is right if the track counts in samples. It applies no edit list to fragments.
  */
 export function misreadLeadIn(
   path: string,
@@ -26,7 +26,7 @@ export function misreadLeadIn(
 }
 
 function lostSecOf({ codec, id, sampleRate }: AudioStreamInfo, tracks: readonly MovieTrack[]): number {
-  const track = tracks.find((each) => each.id === id)
+  const track = tracks.find((each) => each.id === id && each.runs.length > 0)
   const [first] = shownEdits(track?.edits ?? [])
   return codec === 'aac' && track && first ? first.mediaTick / sampleRate - first.mediaTick / track.ticksPerSec : 0
 }

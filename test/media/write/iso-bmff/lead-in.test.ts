@@ -92,3 +92,14 @@ it('refuses sound of which ffmpeg leaves out seconds with the lead-in', async ()
   await expect(refused).rejects.toThrow('leaves out 4.4 s of its sound')
   await folder.remove()
 })
+
+it('takes fragments with such a lead-in, of which ffmpeg leaves out nothing', async () => {
+  const folder = await testFolder()
+  const path = folder.file('fragments.ismv')
+  const form = ['-f', 'ismv', '-use_editlist', '1', '-movflags', 'delay_moov', '-frag_duration', '1000000']
+  await ffmpeg(...tone(4, 48_000, 1), '-c:a', 'aac', ...form, path)
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  await folder.remove()
+})
