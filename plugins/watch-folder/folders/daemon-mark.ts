@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { link, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, link, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -106,6 +106,8 @@ export class DaemonMark {
     }
     try {
       await writeFile(part, JSON.stringify(mark), { flag: 'wx' })
+      // The daemon of another user needs to read it. Some shares have no modes.
+      await chmod(part, 0o644).catch(() => {})
       const fault = replace ? 'replaced' : await link(part, path).catch((error: NodeJS.ErrnoException) => error.code)
       if (fault === 'EEXIST') return false
       // In the place of an old one, or on a disk without links. After the link it does nothing.

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { runCliInProcess } from '../../../helpers/command-in-process.js'
@@ -64,8 +64,10 @@ describe('voxmux watch, in a folder of two ledgers', () => {
   })
 
   it('shares the folder with a daemon of the same ledger, and with one whose outputs go elsewhere', async () => {
-    const daemon = bench.watch()
+    const daemon = bench.watchThrough(['sh', '-c', 'umask 077 && exec "$@"', 'sh'])
     await daemon.until(/"event":"watching"/)
+    // A daemon of another user reads it, too.
+    expect(marks().map((mark) => statSync(bench.file(`out/${mark}`)).mode & 0o777)).toEqual([0o644])
     dropSound(1, 'a.wav')
     await published('a.wav')
     expect((await bench.once()).exitCode).toBe(0)
