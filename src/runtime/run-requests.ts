@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { type Config, type Flags, resolveConfig } from '../config/resolve-config.js'
+import { VoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
 import type { FileEvent, JobEvent } from '../pipeline/events.js'
 import type { JobOutcome } from '../pipeline/job/job-outcome.js'
@@ -62,7 +63,9 @@ export async function runRequests(
   const configs = await Promise.all(read.map((job) => configOf(job, options)))
   for (const note of new Set(configs.flatMap(({ notes }) => notes))) logger.warn({}, note)
   const requests = read.map((job, index) => planRequestOfJob(job, configs[index] as Config, { cwd, group }))
-  await requireOwnOutputs(requests)
+  await requireOwnOutputs(requests).catch((error: unknown) => {
+    throw error instanceof VoxmuxError ? inJobWords(error) : error
+  })
   const [first] = configs
   if (!first) return []
   const concurrency = first.origins.get('concurrency')?.kind === 'default' ? AT_ONCE : first.concurrency
@@ -72,7 +75,7 @@ export async function runRequests(
     return outcomes.map(({ error, ...outcome }) => ({
       ...outcome,
       event: withKeys(outcome.event),
-      error: error && Object.assign(error, { remedies: error.remedies.map(inKeys) }),
+      error: error && inJobWords(error),
     }))
   })
 }
@@ -81,6 +84,10 @@ export async function runRequests(
 function withKeys(event: FileEvent): FileEvent {
   const { error } = event
   return error === null ? event : { ...event, error: { ...error, remedies: error.remedies.map(inKeys) } }
+}
+
+function inJobWords(error: VoxmuxError): VoxmuxError {
+  return Object.assign(error, { remedies: error.remedies.map(inKeys) })
 }
 
 function inKeys(remedy: string): string {

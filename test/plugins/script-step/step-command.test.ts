@@ -55,6 +55,13 @@ describe('voxmux step', { timeout: 180_000 }, () => {
     expect(last).toMatchObject({ exitCode: 2, error: { code: 'ERR_OUTPUT_EXISTS', remedies } })
     expect(events.find(({ event }) => event === 'file')).toMatchObject({ error: { remedies } })
     await expect(scriptStep({ input }, bench.options)).rejects.toMatchObject({ remedies })
+    const over = await step([{ input, output: bench.folder.file('next.wav'), force: true }, { input: 'next.wav' }])
+    expect(over.last).toMatchObject({
+      error: {
+        code: 'ERR_OUTPUT_IS_INPUT',
+        remedies: ['Leave next.wav out of the list, or name another output with `output`.'],
+      },
+    })
     const run = await runCliInProcess(['run', input], bench.options)
     expect(run.stderr).toContain('Choose another name with --output, or replace the file with --force.\n')
   })
