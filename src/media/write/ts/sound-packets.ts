@@ -82,20 +82,19 @@ export class SoundReader {
     const packet = readSoundPacket(bytes, at)
     const { payloadAt, startsUnit, keptBytes, counter, hasPriority } = packet
     this.#isRigid ||= packet.isRigid || packet.isDiscontinuous
-    this.#follow(counter, bytes.subarray(at + payloadAt, at + PLAIN_BYTES), packet.isDiscontinuous)
+    const payload = bytes.subarray(at + payloadAt, at + PLAIN_BYTES)
+    this.#follow(counter, payload, packet.isDiscontinuous)
     if (packet.isDamaged) this.#break()
     if (this.#units.packets.count === 0 && !startsUnit) return
     this.#numbers.push(number)
     this.#heads.push(((payloadAt * 256 + keptBytes) * 256 + counter) | (hasPriority ? PRIORITY : 0))
-    let from = at + payloadAt
-    const end = at + PLAIN_BYTES
-    if (startsUnit) from += this.#startUnit(bytes.subarray(from, end))
-    if (from >= end) return
-    this.#soundBytes += end - from
+    const data = startsUnit ? payload.subarray(this.#startUnit(payload)) : payload
+    if (data.length === 0) return
+    this.#soundBytes += data.length
     const unitStart = this.#units.starts.get(this.#units.starts.count - 1)
     if (this.#stated !== null && this.#soundBytes - unitStart > this.#stated) throw brokenUnit()
-    if (packet.isDamaged) this.#splitter.skip(end - from)
-    else this.#splitter.take(bytes.subarray(from, end))
+    if (packet.isDamaged) this.#splitter.skip(data.length)
+    else this.#splitter.take(data)
   }
 
   /** Takes a packet of padding. @param number place among all packets */
