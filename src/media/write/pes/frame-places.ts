@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
-import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { MalformedFile } from '../../probe/malformed-file.js'
 import { Column } from '../column.js'
+import { SourceWindow } from '../copy/source-window.js'
 import type { WantedTrack } from '../writer.js'
 import { TICKS_A_SEC, unitClockFault } from './clock-fault.js'
 import { replaceSideFile } from './replace-side-file.js'
@@ -75,6 +75,7 @@ export async function placeFrames(
   const endOf = (frame: number) => (frame < frames.count ? frames.startOf(frame + 1) : units.startOf(units.count))
   async function* placed() {
     await using file = await open(path, 'r')
+    const source = new SourceWindow(file, path, made.startOf(made.count))
     for (let frame = 0; frame <= frames.count; frame++) {
       throwIfAborted(signal)
       const bytes = Buffer.alloc(endOf(frame) - frames.startOf(frame))
@@ -82,7 +83,7 @@ export async function placeFrames(
       if (place < made.count) {
         const [start, end] = [made.startOf(place), made.startOf(place + 1)]
         if (frame < frames.count && end - start > bytes.length) throw new MalformedFile('its frames are too long')
-        ;(await readAt(file, start, end - start)).copy(bytes)
+        await source.read(bytes.subarray(0, end - start), start)
       }
       yield bytes
     }
