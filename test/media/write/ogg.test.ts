@@ -237,3 +237,12 @@ it.each([
   expect(written.startSec).toBeCloseTo(media.startSec, 3)
   expect(written.durationSec).toBeCloseTo(media.durationSec ?? 0, 2)
 })
+
+it('leaves a film with Speex that begins late to the remux, which keeps its lead-in', async () => {
+  const path = folder.file('late-speech.ogv')
+  const late = ['-output_ts_offset', '1.3']
+  await ffmpeg(...picture(3), ...tone(3, 32_000), '-c:v', 'libtheora', '-c:a', 'libspeex', ...late, path)
+  const { plan, verified } = await writtenFile(path)
+  expect(plan.writing.kind).toBe('remux')
+  for (const offset of syncOffsets(verified)) expect(Math.abs(offset ?? 0)).toBeLessThan(33)
+})

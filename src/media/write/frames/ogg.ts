@@ -88,6 +88,8 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
     return declines(`no encoder writes Speex of ${track.input.sampleRate} Hz`)
   }
   if (media.startSec < -LATE_SEC) return declines('its clock begins before zero')
+  // The granules of late Speex would place the new sound 10 ms too early.
+  if (codec === 'speex' && media.startSec > LATE_SEC) return declines('its clock does not begin at zero')
   if (Math.abs((track.input.startSec ?? 0) - media.startSec) > SAME_START_SEC && isFilm(parsed))
     return declines('its sound does not begin with the film')
   if (parsed.statesPlaces) return declines('its Skeleton states places in the file')
