@@ -20,6 +20,9 @@ export const STAGES = [
   'publish',
 ] as const
 
+/** The stages that each voice file passes separately. */
+export const PART_STAGES = ['upload', 'process', 'download', 'align'] as const satisfies readonly Stage[]
+
 export const stageSchema = z.enum(STAGES)
 export type Stage = z.infer<typeof stageSchema>
 

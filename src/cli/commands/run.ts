@@ -21,7 +21,6 @@ import { summary } from '../output/summary.js'
 import { openPipes, type Pipes } from '../pipes.js'
 import { requireOutputFolder } from '../require-output-folder.js'
 import { askChoices } from '../terminal/ask-choices.js'
-import { openPage } from '../terminal/open-page.js'
 import { canAsk, openQuestions, type Questions } from '../terminal/questions.js'
 
 /** `voxmux run <input…>`, and `voxmux <input…>` */
@@ -101,6 +100,7 @@ async function ending(outcomes: readonly JobOutcome[], args: RunArguments, { out
   if (made === null || output.json) return
   const page = reportPath(made)
   if (args.open) {
+    const { openPage } = await import('../terminal/open-page.js')
     if (!existsSync(page) || !(await openPage(page, env)))
       output.note(`The report could not be opened. Open ${page} in a browser.`)
   } else if (output.stderr.isTTY === true)

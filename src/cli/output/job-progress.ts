@@ -1,5 +1,4 @@
-import { type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
-import { PART_STAGES } from '../../pipeline/voice/mean-progress.js'
+import { PART_STAGES, type ProgressEvent, STAGES, type Stage } from '../../pipeline/events.js'
 
 /** Share of a job's time that each stage usually takes, in percent, so that the bar moves evenly. */
 const SHARES: Readonly<Record<Stage, number>> = {

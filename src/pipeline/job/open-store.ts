@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, ensureStateFolder } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
@@ -13,7 +12,6 @@ import {
   openSharedLedger,
   PathRoots,
 } from '../../ledger/index.js'
-import { stateIdentity } from './state-identity.js'
 
 /**
  * Opens the configured ledger: the shared one on PostgreSQL, with the paths of this machine, or this machine's own SQLite
@@ -35,12 +33,6 @@ export async function openStore(config: Config, logger: Logger = silentLogger): 
     jobs: mappedJobStore(ledger.jobs, roots, { logger }),
     rows: mappedRows(ledger.rows, roots),
   }
-}
-
-/** Identifies the configured ledger. Machines with a shared store are taken to have the same. */
-export async function ledgerIdentity({ store, ledger, stateDir }: Config): Promise<string> {
-  if (store !== null) return 'store'
-  return ledger === null ? stateIdentity(await ensureStateFolder(stateDir)) : String((await stat(ledger)).ino)
 }
 
 /**

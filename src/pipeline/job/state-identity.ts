@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Config, ensureStateFolder } from '../../config/index.js'
 import { syncFolder } from '../../core/sync-folder.js'
 
 const FILE = 'identity'
@@ -17,6 +18,12 @@ export async function stateIdentity(stateDir: string): Promise<string> {
   // A different id after a power cut would make every voice a new one, to be paid for again.
   await syncFolder(stateDir)
   return agreed.toString('utf8').trim()
+}
+
+/** Identifies the configured ledger. Machines with a shared store are taken to have the same. */
+export async function ledgerIdentity({ store, ledger, stateDir }: Config): Promise<string> {
+  if (store !== null) return 'store'
+  return ledger === null ? stateIdentity(await ensureStateFolder(stateDir)) : String((await stat(ledger)).ino)
 }
 
 /**

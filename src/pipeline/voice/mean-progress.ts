@@ -1,7 +1,6 @@
 import type { StageProgress } from '../context.js'
+import { PART_STAGES } from '../events.js'
 
-/** The stages that each voice file passes separately. */
-export const PART_STAGES = ['upload', 'process', 'download', 'align'] as const
 type PartStage = (typeof PART_STAGES)[number]
 export type PartProgress = (stage: PartStage, percent: number) => void
 
