@@ -163,7 +163,7 @@ describe.skipIf(NO_CHROMIUM)(`the page of voxmux ui${NO_CHROMIUM ? ` (skipped: $
 
   it('shows the running job to a page that is loaded again', async () => {
     const input = bench.folder.file('media/long.wav')
-    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=60:a=0.1,tremolo=f=4', input)
+    await ffmpeg('-f', 'lavfi', '-i', 'anoisesrc=d=25:a=0.1,tremolo=f=4', input)
     await page.getByLabel('Path of a video or audio file').fill(input)
     await page.getByRole('button', { name: 'Open', exact: true }).click()
     await page.locator('#start:enabled').click()
