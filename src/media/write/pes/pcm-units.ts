@@ -9,6 +9,7 @@ import { unitClockFault } from './clock-fault.js'
 import { PCM_KINDS, type PcmForm, type PcmKind } from './pcm-kinds.js'
 import { replaceSideFile } from './replace-side-file.js'
 import type { MadeFrames, TimedFrames } from './timed-frames.js'
+import { unfitTrack } from './unfit-track.js'
 
 /** PCM in units. */
 export interface PcmSound extends TimedFrames {
@@ -24,14 +25,13 @@ export function isPackedPcm({ input }: WantedTrack): boolean {
   return (input.codec ?? '') in PCM_KINDS
 }
 
-/** The side file for new samples in the units of PCM, or the reason why voxmux cannot put any there. */
+/** The side file for new samples in the units of {@link isPackedPcm}, or the reason why voxmux cannot put any there. */
 export function pcmDonor(sound: PcmSound, track: WantedTrack, media: MediaInfo): DonorFormat | string {
-  const { input, encoding, channels } = track
+  const { input, channels } = track
   const { codec } = input
-  const kind = PCM_KINDS[codec ?? '']
-  if (!kind || encoding.codec !== codec) return `its audio is ${codec}, and becomes ${encoding.codec}`
-  if (channels !== input.channels) return 'the track gets another number of channels'
-  if (media.streams.filter(({ id }) => id === input.id).length !== 1) return 'several streams have the same packets'
+  const kind = PCM_KINDS[codec ?? ''] as PcmKind
+  const reason = unfitTrack(track, media)
+  if (reason !== undefined) return reason
   const form = kind.formOf(sound.frames.form)
   const { sample } = pcmFormatFor(input)
   if (!form || form.channels !== channels || (sample !== 's16' && sample !== 's32')) {

@@ -13,6 +13,7 @@ import { isPackedPcm, type PcmSound, packPcm, pcmDonor } from '../pes/pcm-units.
 import { readDonorFrames } from '../pes/read-donor-frames.js'
 import { takeBytes } from '../pes/take-bytes.js'
 import { haveSameSizes, type MadeFrames } from '../pes/timed-frames.js'
+import { unfitTrack } from '../pes/unfit-track.js'
 import { type Replacement, withReplacements } from '../replacements.js'
 import { programStream } from '../structure/program-packets.js'
 import {
@@ -142,10 +143,8 @@ function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
 }
 
 function unfitFrames(sound: ProgramSound, kind: FrameKind, track: WantedTrack, media: MediaInfo): string | undefined {
-  const { input, encoding, channels } = track
-  if (encoding.codec !== input.codec) return `its audio is ${input.codec}, and becomes ${encoding.codec}`
-  if (channels !== input.channels) return 'the track gets another number of channels'
-  if (media.streams.filter(({ id }) => id === input.id).length !== 1) return 'several streams have the same packets'
+  const reason = unfitTrack(track, media)
+  if (reason !== undefined) return reason
   if (!hasSameFrames(sound.frames, kind, track) && filledUpRate(sound.frames, track) === undefined) {
     return 'new frames may have other sizes than the old ones'
   }

@@ -93,7 +93,7 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
       continue
     }
     if (!sound || !kind || !donor) return declines(`${track.input.codec} has no frames to replace`)
-    const reason = unfitSound(file, sound, track, { media, isAlone: tracks.length === 1 })
+    const reason = unfitSound(file, sound, track, { kind, media, isAlone: tracks.length === 1 })
     if (reason !== undefined) return declines(reason)
     const { form, hasRest } = sound.frames
     const { count } = (sound.isBroken ? placesOf(sound, track) : null) ?? sound.frames

@@ -1,8 +1,9 @@
 import type { MediaInfo } from '../../media-info.js'
 import { clockFault } from '../pes/clock-fault.js'
-import { constantBytes, FRAME_KINDS } from '../pes/frame-kinds.js'
+import { constantBytes, FRAME_KINDS, type FrameKind } from '../pes/frame-kinds.js'
 import { placedClockFault } from '../pes/frame-places.js'
 import { firstFrameOf } from '../pes/timed-frames.js'
+import { unfitTrack } from '../pes/unfit-track.js'
 import { CORRECTED_BYTES, PLAIN_BYTES } from '../structure/transport-pids.js'
 import type { WantedTrack } from '../writer.js'
 import type { TransportSound } from './sound-packets.js'
@@ -22,14 +23,12 @@ export function unfitSound(
   file: TransportFile,
   sound: TransportSound,
   track: WantedTrack,
-  { media, isAlone }: { readonly media: MediaInfo; readonly isAlone: boolean },
+  { kind, media, isAlone }: { readonly kind: FrameKind; readonly media: MediaInfo; readonly isAlone: boolean },
 ): string | undefined {
   const { input, encoding, channels } = track
   const { codec } = input
-  const kind = FRAME_KINDS[codec ?? '']
-  if (!kind || encoding.codec !== codec) return `its audio is ${codec}, and becomes ${encoding.codec}`
-  if (channels !== input.channels) return 'its tables may state its number of channels'
-  if (media.streams.filter(({ id }) => id === input.id).length !== 1) return 'several streams have the same packets'
+  const reason = unfitTrack(track, media)
+  if (reason !== undefined) return reason
   if (codec === 'aac' && input.profile !== 'LC') return `its profile is ${input.profile ?? 'unknown'}, not LC`
   const samples = kind.samplesOf(sound.frames.form)
   const made = constantBytes(encoding.codec, encoding.bitRate, input.sampleRate, samples)
