@@ -90,12 +90,21 @@ function inJobWords(error: VoxmuxError): VoxmuxError {
   return Object.assign(error, { remedies: error.remedies.map(inKeys) })
 }
 
+/** A flag, and its value if remedies name one. */
+const FLAG = /--([a-z][a-z-]*)(?: (N|all|default|lang:\w+|center|each|downmix|flac|1:02-1:30)\b)?/g
+
 function inKeys(remedy: string): string {
-  return remedy.replaceAll(/--([a-z][a-z-]*)/g, (flag, name: string) => {
+  return remedy.replaceAll(FLAG, (flag, name: string, value?: string) => {
     const camel = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
     const key = [camel, `${camel}s`].find((each) => each in jobRequestSchema.shape)
-    return key === undefined ? flag : `\`${key}\``
+    if (key === undefined) return flag
+    return value === undefined ? `\`${key}\`` : `\`"${key}": ${inJson(value)}\``
   })
+}
+
+function inJson(value: string): string {
+  if (value === 'N') return value
+  return value === '1:02-1:30' ? '[{"startSec": 62, "endSec": 90}]' : JSON.stringify(value)
 }
 
 /** A job's own settings override everything else, as flags do. */

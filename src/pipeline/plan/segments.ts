@@ -143,7 +143,7 @@ function wholeHour(media: MediaInfo, timecodes: readonly string[], secOf: (timec
   )
 }
 
-const BY_TIME = 'Name the parts by time, for example --segment 1:02-1:30 or markers:FILE.'
+const BY_TIME = 'Name the parts by time, for example --segment 1:02-1:30.'
 
 function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSec: number } {
   const wanted = name.normalize('NFC').toLowerCase()

@@ -62,6 +62,9 @@ describe('voxmux step', { timeout: 180_000 }, () => {
         remedies: ['Leave next.wav out of the list, or name another output with `output`.'],
       },
     })
+    await bench.take('surround.wav')
+    const { remedies: values } = (await step({ input: 'surround.wav' })).last.error as { remedies: readonly string[] }
+    expect(values[0]).toContain('Use `"channels": "center"` to regenerate')
     const run = await runCliInProcess(['run', input], bench.options)
     expect(run.stderr).toContain('Choose another name with --output, or replace the file with --force.\n')
   })
