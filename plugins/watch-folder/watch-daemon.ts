@@ -101,7 +101,8 @@ export class WatchDaemon implements DaemonView {
       this.#configured.set(folder.group, asConfigured(folder, folders))
       this.#watches.set(folder.group, watch)
       watch.start()
-      this.#options.logger.info({ folder: folder.path, out: folder.out, preset: folder.settings.preset }, 'watching')
+      const { path, out, settings } = folder
+      if (!watch.isAway) this.#options.logger.info({ folder: path, out, preset: settings.preset }, 'watching')
     }
     const dropped = [...this.#watches].filter(([group]) => !wanted.has(group))
     for (const [group, watch] of dropped) {

@@ -273,6 +273,7 @@ describe('voxmux watch', { timeout: LONG_MS }, () => {
     const daemon = bench.watch('--port', '0')
     await daemon.until(/"event":"watching"/)
     expect(daemon.said()).toMatch(/\/in does not exist, but \S+ does: correct the path, create the folder, or mount/)
+    expect(daemon.said()).not.toContain('"msg":"watching"')
     const url = /"url":"(http[^"]+)"/.exec(daemon.said())?.[1]
     expect((await fetch(`${url}readyz`)).status).toBe(503)
     mkdirSync(bench.workshop.path('in'))
