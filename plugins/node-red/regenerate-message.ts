@@ -40,6 +40,12 @@ export async function regenerateMessage(message: Message, options: TurnOptions):
   if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) {
     throw new UsageError('ERR_INPUT_MISSING', 'msg.payload is neither the path of a file nor its bytes (a Buffer).')
   }
+  if (payload.length === 0) {
+    throw new UsageError(
+      'ERR_INPUT_MISSING',
+      'msg.payload is empty. It must be the path of a file or its bytes (a Buffer).',
+    )
+  }
   const folder = await mkdtemp(join(tmpdir(), 'voxmux-node-red-'))
   try {
     const named = typeof message.filename === 'string' ? basename(message.filename) : 'payload'

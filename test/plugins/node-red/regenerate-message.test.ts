@@ -8,7 +8,7 @@ import { FaultServer } from '../../helpers/fault-server.js'
 import { fixture } from '../../helpers/job-bench.js'
 import { freshFolder } from '../../service/support/with-service.js'
 
-it('refuses an output that leads to its input through a link, before anything is sent', async () => {
+it('refuses an empty payload, and an output that leads to its input through a link, before anything is sent', async () => {
   const server = await FaultServer.start()
   const client = new VoxmuxClient(server.clientOptions)
   onTestFinished(async () => {
@@ -25,5 +25,7 @@ it('refuses an output that leads to its input through a link, before anything is
   const options = { service, config, signal: new AbortController().signal, onPercent: () => {} }
   const running = regenerateMessage({ payload, output: join(folder, 'link', 'speech.wav') }, options)
   await expect(running).rejects.toMatchObject({ code: 'ERR_BAD_OPTION' })
+  for (const nothing of ['', Buffer.alloc(0)])
+    await expect(regenerateMessage({ payload: nothing }, options)).rejects.toThrow('msg.payload is empty.')
   expect(server.calls.registerFile).toBe(0)
 })
