@@ -6,7 +6,7 @@ import { invalidRequest, readTokenRequest, refuse, type TokenRefusal } from './t
 const WRONG_CREDENTIALS: TokenRefusal = {
   status: 401,
   error: 'invalid_client',
-  description: 'The client id or its secret is wrong, or the key is revoked or expired.',
+  description: 'The client id and the secret do not match, or the key is revoked or expired.',
 }
 
 const NO_SIGN_IN: TokenRefusal = {
