@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +39,7 @@ export async function presetNames(): Promise<readonly string[]> {
  * `ERR_CONFIG_VALUE`
  */
 export async function loadPreset(nameOrPath: string, folder = process.cwd()): Promise<LoadedPreset> {
-  const path = isPresetPath(nameOrPath) ? resolve(folder, nameOrPath) : await builtInPath(nameOrPath)
+  const path = isPresetPath(nameOrPath) ? resolve(folder, nameOrPath) : await builtInPath(nameOrPath, folder)
   return { name: basename(path, '.json'), path, preset: checkSchema(presetSchema, await readJsonFile(path), path) }
 }
 
@@ -47,15 +48,16 @@ export function isPresetPath(nameOrPath: string): boolean {
   return /[\\/]|\.json$/.test(nameOrPath)
 }
 
-async function builtInPath(name: string): Promise<string> {
+async function builtInPath(name: string, folder: string): Promise<string> {
   const names = await presetNames()
   if (names.includes(name)) return resolve(PRESET_FOLDER, `${name}.json`)
   const guess = nearest(name, names)
+  const own = existsSync(resolve(folder, name)) ? `./${name}` : `./${basename(name, extname(name))}.json`
   throw new UsageError(
     'ERR_PRESET_UNKNOWN',
     `The preset "${name}" does not exist${guess ? `; did you mean "${guess}"?` : '.'}`,
     {
-      remedies: [`Presets: ${names.join(', ')}. To use your own preset, give its path: ./${name}.json`],
+      remedies: [`Presets: ${names.join(', ')}. To use your own preset, give its path: ${own}`],
     },
   )
 }

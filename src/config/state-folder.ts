@@ -46,7 +46,8 @@ export async function ensureStateFolder(path: string, flag?: string): Promise<st
 
 function stateFolderError(path: string, cause: unknown, setting: string): UsageError {
   const reason = reasonAgainstFolder(cause) ?? thrownMessage(cause)
-  return new UsageError('ERR_STATE_DIR', `The state folder ${path} cannot be used: ${reason}.`, {
+  const folder = setting === '--data' ? 'data' : 'state'
+  return new UsageError('ERR_STATE_DIR', `The ${folder} folder ${path} cannot be used: ${reason}.`, {
     cause,
     remedies: [`Set ${setting} to a folder of the user that runs voxmux.`],
   })

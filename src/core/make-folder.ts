@@ -9,7 +9,8 @@ import { syncFolder } from './sync-folder.js'
  *
  * @param mode of the new folders
  * @returns the parents of the new folders, outermost first
- * @throws the file system's error, for example EACCES, EROFS, ENOENT, or EEXIST if a file has that name
+ * @throws the file system's error, for example EACCES, EROFS, ENOENT, EEXIST if a file has that name,
+ * or ENOTDIR if a parent is not a folder
  */
 export function makeFolder(path: string, mode = 0o777): readonly string[] {
   const parent = dirname(path)
@@ -39,7 +40,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   EROFS: 'its file system is mounted read-only',
   EEXIST: 'a file has that name',
-  ENOTDIR: 'a file has that name',
+  ENOTDIR: 'a part of its path is not a folder',
   ENOENT: 'it is a link to nothing, or its file system allows no new folders there',
 }
 

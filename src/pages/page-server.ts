@@ -152,11 +152,17 @@ function pageRoutes<Parts>(files: ReadonlyMap<string, PageFile>, token: string):
 
 async function listen(server: Server, name: string, host: string, port: number): Promise<number> {
   await once(server.listen(port, host), 'listening').catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'EADDRINUSE' ? 'the port is already in use' : (cause.code ?? cause.message)
-    throw new UsageError('ERR_PORT_TAKEN', `The ${name} cannot listen at ${host}, port ${port}: ${why}.`, {
-      cause,
-      remedies: ['Choose another port with --port; 0 takes any that is free.'],
-    })
+    const why = { EADDRINUSE: 'the port is already in use', EACCES: 'ports below 1024 need more rights' }[
+      cause.code ?? ''
+    ]
+    throw new UsageError(
+      'ERR_PORT_TAKEN',
+      `The ${name} cannot listen at ${host}, port ${port}: ${why ?? cause.code ?? cause.message}.`,
+      {
+        cause,
+        remedies: ['Choose another port with --port; 0 takes any that is free.'],
+      },
+    )
   })
   return (server.address() as AddressInfo).port
 }

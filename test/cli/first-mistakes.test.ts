@@ -64,6 +64,26 @@ it.each(['', '\u001b[31m'])('calls a text with the name of a film a text, as %j 
   expect([code, stderr]).toEqual([5, expect.stringContaining('page.mp4 was refused: it is text, not media.')])
 })
 
+it('says what stands in place of a file or a folder, and makes none', async () => {
+  writeFileSync(shop.path('mine.jsonc'), '{}')
+  for (const [args, message] of [
+    [
+      ['serve', '--data', '/dev/null/x'],
+      'The data folder /dev/null/x cannot be used: a part of its path is not a folder.',
+    ],
+    [['jobs', 'list', '--ledger', 'typo.sqlite'], `The ledger ${shop.path('typo.sqlite')} does not exist.`],
+    [['jobs', 'list', '--ledger', '.'], `${shop.dir} is a folder, and a database is a file.`],
+    [['worker', '--spool', 'speech.wav'], `The spool folder ${shop.path('speech.wav')} is not a folder.`],
+    [['speech.wav', '-p', 'mine.jsonc'], 'To use your own preset, give its path: ./mine.jsonc\n'],
+    [['speech.wav', '-o', 'speech.wav', '--force'], 'The output would replace the input'],
+    [['serve', '--host', '192.0.2.1', '--data', 'data'], '192.0.2.1: this machine does not have that address.'],
+  ] as const) {
+    const { code, stderr } = await voxmux(...args)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  }
+  expect(existsSync(shop.path('typo.sqlite'))).toBe(false)
+})
+
 it('says why a pattern or a ~ names no file', async () => {
   expect((await voxmux('*.mkv', '--progress', 'none')).stderr).toContain('→ No file matches this pattern')
   expect((await voxmux('~/x.mov', '--progress', 'none')).stderr).toContain('→ The shell replaces ~ only at the start')

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { type Config, type Flags, resolveConfig } from '../../config/resolve-config.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
@@ -59,6 +60,7 @@ export const command = defineCommand({
   run: async (args, context) => {
     const flags = flagsOf({ ledger: args.ledger, store: args.store })
     const config = await loadConfig(args, flags, context)
+    if (args.ledger !== undefined && args.action !== 'import') requireLedger(config)
     const ledger = await openStore(config)
     try {
       if (args.action === 'list') return await list(ledger.jobs, args, context)
@@ -73,6 +75,13 @@ export const command = defineCommand({
     }
   },
 })
+
+/** Refuses a mistyped --ledger: an empty one would be created and listed. */
+function requireLedger({ ledger }: Config): void {
+  if (ledger === null || existsSync(ledger)) return
+  const remedies = ['Check the spelling of --ledger. Without it, the ledger in the state folder is used.']
+  throw new UsageError('ERR_USAGE', `The ledger ${ledger} does not exist.`, { remedies })
+}
 
 /** The jobs to list: those of any state and group if none is named. */
 interface ListedJobs {

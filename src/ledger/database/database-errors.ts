@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { TransientError, toVoxmuxError, UsageError, VoxmuxError } from '../../core/errors.js'
 
 /** Converts a SQLite or file-system fault to an error for users. Returns anything else unchanged. */
@@ -29,7 +30,7 @@ export function databaseError(thrown: unknown, file: string): unknown {
     /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code) ||
     /Unable to open|^(EACCES|EPERM|EROFS|EISDIR|ENOTDIR|EEXIST|ELOOP|ENOENT|ENAMETOOLONG)$/.test(code || thrown.message)
   )
-    return new UsageError('ERR_DATABASE_NOT_WRITABLE', `${file} cannot be opened for writing.`, {
+    return new UsageError('ERR_DATABASE_NOT_WRITABLE', `${file} ${whyClosed(file)}.`, {
       ...options,
       remedies: [
         'Check owner and permissions of the file and its folder, or choose another ledger with --ledger, or another folder with VOXMUX_STATE_DIR.',
@@ -42,6 +43,12 @@ export function databaseError(thrown: unknown, file: string): unknown {
     })
   const known = toVoxmuxError(thrown, file)
   return known.code === 'ERR_INTERNAL' ? thrown : known
+}
+
+function whyClosed(file: string): string {
+  // With a slash at its end, only a folder exists.
+  const isFolder = existsSync(`${file}/`)
+  return isFolder ? 'is a folder, and a database is a file' : 'cannot be opened for writing'
 }
 
 /** Creates the error for a file with the schema of a newer voxmux. */

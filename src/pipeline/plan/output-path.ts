@@ -35,17 +35,20 @@ export async function outputPath(wish: OutputPathOptions): Promise<string> {
   const path = await uncheckedOutputPath(wish)
   await requireRoomBeside(path, wish.input)
   // Compares by identity too. --force would replace the input under another name, and the input must only be read.
-  if (path === wish.input || (await isSameFile(path, wish.input))) {
-    throw new UsageError(
-      'ERR_OUTPUT_IS_INPUT',
-      `The output would replace the input ${wish.input}, which voxmux only reads.`,
-      {
-        input: wish.input,
-        remedies: ['Name another file with --output.'],
-      },
-    )
-  }
+  if (path === wish.input || (await isSameFile(path, wish.input))) throw replacesInput(wish.input)
   return path
+}
+
+/** The error for a job whose output is its own input. */
+export function replacesInput(input: string): UsageError {
+  return new UsageError(
+    'ERR_OUTPUT_IS_INPUT',
+    `The output would replace the input ${input}, which voxmux only reads.`,
+    {
+      input,
+      remedies: ['Name another file with --output.'],
+    },
+  )
 }
 
 /** Refuses a name that no file can have. Only JSON and programs can write one: arguments end at such a byte. */

@@ -2,7 +2,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { realPathOf } from '../../core/make-folder.js'
 import { isWebAddress, shownInput } from '../web-address.js'
-import { uncheckedOutputPath } from './output-path.js'
+import { replacesInput, uncheckedOutputPath } from './output-path.js'
 import type { PlanRequest } from './plan-job.js'
 
 /**
@@ -31,6 +31,7 @@ export async function requireOwnOutputs(requests: readonly PlanRequest[]): Promi
 }
 
 function outputIsInput({ input }: PlanRequest, { input: other }: PlanRequest): UsageError {
+  if (input === other) throw replacesInput(input)
   const message = `The output of ${shownInput(input)} would replace ${other}, which is an input of the same list.`
   return new UsageError('ERR_OUTPUT_IS_INPUT', message, {
     input: shownInput(input),

@@ -45,7 +45,8 @@ export class Spool {
     try {
       await readdir(folder)
     } catch (cause) {
-      const what = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read'
+      const { code = '' } = cause as NodeJS.ErrnoException
+      const what = { ENOENT: 'does not exist', ENOTDIR: 'is not a folder' }[code] ?? 'cannot be read'
       throw new UsageError('ERR_SPOOL_MISSING', `The spool folder ${folder} ${what}.`, {
         cause,
         input: folder,

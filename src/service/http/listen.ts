@@ -39,15 +39,21 @@ function listenFault(error: unknown, host: string, port: number): unknown {
         remedies: ['Choose another port with --port, or --port 0 for any free one.'],
       })
     case 'EACCES':
+      return cannotListen(error, `${host}, port ${port}: this user may not use it`, 'Use a --port above 1023.')
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new UsageError('ERR_CANNOT_LISTEN', `The service cannot listen at ${host}, port ${port}.`, {
-        cause: error,
-        remedies: ['Use an address of this machine and a port above 1023.'],
-      })
+      return cannotListen(
+        error,
+        `${host}: this machine does not have that address`,
+        'Use a --host of this machine, such as 127.0.0.1, or 0.0.0.0 for all of its addresses.',
+      )
     default:
       return error
   }
+}
+
+function cannotListen(cause: unknown, where: string, remedy: string): UsageError {
+  return new UsageError('ERR_CANNOT_LISTEN', `The service cannot listen at ${where}.`, { cause, remedies: [remedy] })
 }
 
 /** The ports of a node. */
@@ -57,10 +63,21 @@ export interface ServicePorts {
   readonly storagePort: number
 }
 
-/** Names each port that is in use if the storage cannot listen, and what changes it. Any other fault stays. */
+/** Names each port that is in use, or both that are forbidden, if the storage cannot listen. Any other fault stays. */
 export async function storagePortTaken(error: unknown, { host, port, storagePort }: ServicePorts): Promise<unknown> {
-  if (!(error instanceof UsageError) || error.code !== 'ERR_PORT_TAKEN') return error
   const isNext = storagePort === port + 1
+  const code = error instanceof UsageError ? error.code : null
+  if (
+    code === 'ERR_CANNOT_LISTEN' &&
+    isNext &&
+    (error as Error & { cause: NodeJS.ErrnoException }).cause.code === 'EACCES'
+  )
+    return cannotListen(
+      error,
+      `${host}, ports ${port} and ${storagePort}: this user may not use them`,
+      'Use a --port above 1023.',
+    )
+  if (code !== 'ERR_PORT_TAKEN') return error
   const isBoth = port !== 0 && (await isTaken(host, port))
   const own = 'name another port for the storage: `storagePort` in the file of --settings.'
   const remedies = isNext
