@@ -1,8 +1,11 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { uint32BE } from '../../../src/media/number-bytes.js'
+import { MalformedFile } from '../../../src/media/probe/malformed-file.js'
 import { probe } from '../../../src/media/probe/probe.js'
 import { waveChunks } from '../../../src/media/probe/wave-chunks.js'
+import { keepId3 } from '../../../src/media/write/frames/id3-frames.js'
+import { readStructure } from '../../../src/media/write/iso-bmff/read/read-structure.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { writingFacts } from '../../../src/media/write/writing.js'
 import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
@@ -54,6 +57,42 @@ it.each([
   const { writer, declined } = writingFacts(await planOutput(await probe(path), { replaced: [0] }))
   expect(writer).toBe('remux')
   expect(declined).toContainEqual({ writer: 'frames', reason: 'it has more than 10000 tags in a row' })
+})
+
+/** A block of FLAC with these comments. */
+const commentsOf = (list: Buffer) => {
+  const head = Buffer.from('\x04\0\0\0\0\0\0\0\0\0\0\0', 'latin1')
+  head.writeUIntBE(8 + list.length, 1, 3)
+  head.writeUInt32LE(list.length / 4, 8)
+  return Buffer.concat([head, list])
+}
+
+it.each([
+  ['metadata blocks', '\x01\0\0\0', (row: Buffer) => row],
+  ['comments', '\0\0\0\0', commentsOf],
+])('leaves a FLAC to ffmpeg that has more %s than fit into memory', async (what, entry, inserted) => {
+  const path = folder.file(`${what.replaceAll(' ', '-')}.flac`)
+  await ffmpeg(...tone(1, 44_100, 1), path)
+  const bytes = await readFile(path)
+  const row = Buffer.alloc(500_001 * entry.length, entry, 'latin1')
+  // Behind the marker and STREAMINFO.
+  await writeFile(path, Buffer.concat([bytes.subarray(0, 42), inserted(row), bytes.subarray(42)]))
+  const { writer, declined } = writingFacts(await planOutput(await probe(path), { replaced: [0] }))
+  expect(writer).toBe('remux')
+  expect(declined).toEqual([{ writer: 'frames', reason: `it has more than 500000 ${what}` }])
+})
+
+it('reads no more boxes of a movie than fit into memory', async () => {
+  const path = folder.file('boxes.mp4')
+  await writeFile(path, Buffer.alloc(8 * 500_001, box('free')))
+  await using file = await open(path, 'r')
+  await expect(readStructure(file, 8 * 500_001)).rejects.toThrow(new MalformedFile('it has more than 500000 boxes'))
+})
+
+it('keeps a tag whole that has more frames than fit into memory', () => {
+  const frames = Buffer.alloc(10 * 500_001, 'TXXX\0\0\0\0\0\0', 'latin1')
+  const tag = Buffer.concat([Buffer.from('ID3\x03\0\0\0\0\0\0', 'latin1'), frames])
+  expect(keepId3(tag, 0).entries).toEqual([expect.objectContaining({ path: 'ID3v2', length: tag.length })])
 })
 
 it('lists no more chunks of a WAV than a file can have', async () => {

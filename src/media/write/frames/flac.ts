@@ -10,6 +10,7 @@ import type { PcmDonor } from '../pcm-in-place/bext-loudness.js'
 import { measureSamples } from '../pcm-in-place/pcm-donor.js'
 import { chunkLevels, type StaleChunk, staleChange } from '../pcm-in-place/stale-chunks.js'
 import { inPlace, type Replacement, withReplacements } from '../replacements.js'
+import { requireSane } from '../structure/structure.js'
 import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
@@ -100,6 +101,7 @@ async function readBlocks(read: NearReader, marker: number) {
     isLast = ((head[0] ?? 0) & 0x80) !== 0
     const length = 4 + head.readUIntBE(1, 3)
     blocks.push({ type: (head[0] ?? 0) & 0x7f, start: at, length })
+    requireSane(blocks, 'metadata blocks')
     at += length
   }
   return blocks[0]?.type === STREAMINFO && blocks[0].length === 38 ? { blocks, framesStart: at } : undefined

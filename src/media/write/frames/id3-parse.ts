@@ -1,3 +1,5 @@
+import { MAX_STRUCTURES } from '../structure/structure.js'
+
 /** A frame of an ID3v2 tag. Offsets from the tag's first byte. */
 interface Id3Frame {
   readonly id: string
@@ -34,28 +36,33 @@ export function id3FramesOf(tag: Buffer): readonly Id3Frame[] | null {
   const isUnsynchronised = (flags & UNSYNCHRONISED) !== 0
   const form = { version, isUnsynchronised }
   // Only in 2.4, frames state the bytes that they take in the file.
-  const places = version < 4 && isUnsynchronised ? synchronisedPlaces(tag) : null
-  const plain = places ? Buffer.from(places.map((at) => tag[at] as number)) : tag
+  const isPacked = version < 4 && isUnsynchronised
+  const plain = isPacked ? Buffer.from(tag.filter((_, at) => !isInserted(tag, at))) : tag
   const first = (flags & EXTENDED) === 0 ? 10 : afterExtended(plain, version)
   if (first === null) return null
   // iTunes wrote sizes of 2.3 into tags of 2.4.
   const synchsafe = version === 4 ? listFrames(plain, first, form, synchsafeSize) : null
   const frames = synchsafe ?? listFrames(plain, first, form, plainSize)
-  if (frames === null || places === null) return frames
-  const placeOf = (at: number) => places[at] ?? tag.length
+  if (frames === null || !isPacked) return frames
+  const placeOf = synchronisedPlaces(tag)
   return frames.map((frame) => {
     const start = placeOf(frame.start)
     return { ...frame, start, length: placeOf(frame.start + frame.length) - start }
   })
 }
 
-/** Places of the bytes of a tag, less the zeros that were inserted behind 0xFF. */
-function synchronisedPlaces(tag: Buffer): readonly number[] {
-  const places: number[] = []
-  for (let at = 0; at < tag.length; at++) {
-    if (at <= 10 || tag[at] !== 0 || tag[at - 1] !== 0xff) places.push(at)
+/** True for a zero that was inserted behind 0xFF. */
+function isInserted(tag: Buffer, at: number): boolean {
+  return at > 10 && tag[at] === 0 && tag[at - 1] === 0xff
+}
+
+/** Tells where in a tag a byte lies, by its number without inserted zeros. It is asked for in rising order: a list of all would take eight times the tag. */
+function synchronisedPlaces(tag: Buffer): (number: number) => number {
+  let [at, plain] = [0, 0]
+  return (number) => {
+    while (at < tag.length && (plain < number || isInserted(tag, at))) plain += isInserted(tag, at++) ? 0 : 1
+    return at
   }
-  return places
 }
 
 /** The offset behind the extended header; null if it cannot stay as it is. */
@@ -82,6 +89,8 @@ function listFrames(
     const length = headBytes + size
     const flags = form.version === 2 ? 0 : (tag[at + 9] ?? 0)
     frames.push({ id, start: at, length, body: contentOf(tag.subarray(at + headBytes, at + length), form, flags) })
+    // Frames may be empty, and a tag of nothing else would fill the memory.
+    if (frames.length > MAX_STRUCTURES) return null
     at += length
   }
   return frames

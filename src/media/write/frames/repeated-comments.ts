@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
 import { isOgg } from '../../probe/file-tags.js'
+import { unlessMalformed } from '../../probe/malformed-file.js'
 import type { MuxLoss } from '../remux/mux-losses.js'
 import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf } from './ogg-pages.js'
 import { vorbisComments } from './vorbis-comments.js'
@@ -37,7 +38,9 @@ async function headerPages(file: FileHandle): Promise<ReadonlyMap<number, PageCo
 function repeated(packet: Buffer): readonly string[] {
   const head = COMMENT_HEADS.find((name) => packet.toString('latin1', 0, name.length) === name)
   if (head === undefined) return []
-  const names = vorbisComments(packet.subarray(head.length)).map(({ name }) => name.toLowerCase())
+  // ffmpeg reads no more of them either: see the limit in `probe-answer.ts`.
+  const comments = unlessMalformed(() => vorbisComments(packet.subarray(head.length)), [])
+  const names = comments.map(({ name }) => name.toLowerCase())
   const seen = new Set<string>()
   return names.filter((name) => seen.size === seen.add(name).size)
 }

@@ -3,6 +3,7 @@ import { type BytePiece, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, lost, rewritten } from '../census.js'
 import { type LevelField, levelField, NEW_LEVEL } from '../level/level-field.js'
 import { staleReason } from '../stale-facts.js'
+import { requireSane } from '../structure/structure.js'
 
 /** A comment (Vorbis I, section 5), in FLAC, Vorbis, Opus or Theora. */
 interface VorbisComment {
@@ -13,7 +14,7 @@ interface VorbisComment {
   readonly length: number
 }
 
-/** The comments of a list that begins with the vendor. Reads what is there if the list is damaged. */
+/** The comments of a list that begins with the vendor. Reads what is there if the list is damaged. @throws {MalformedFile} if there are too many */
 export function vorbisComments(list: Buffer): readonly VorbisComment[] {
   const comments: VorbisComment[] = []
   const lengthAt = (at: number) => (at + 4 <= list.length ? list.readUInt32LE(at) : list.length)
@@ -23,6 +24,7 @@ export function vorbisComments(list: Buffer): readonly VorbisComment[] {
     const end = Math.min(start + 4 + lengthAt(start), list.length)
     const [name = ''] = list.toString('utf8', start + 4, end).split('=', 1)
     comments.push({ name, start, length: end - start })
+    requireSane(comments, 'comments')
     start = end
   }
   return comments

@@ -1,3 +1,5 @@
+import { MalformedFile } from '../../probe/malformed-file.js'
+
 /** A named part of a file. Offsets and lengths in bytes. */
 export interface Structure {
   /** Names from the outside in, e.g. `moov/trak/tkhd`. */
@@ -9,6 +11,16 @@ export interface Structure {
 
 /** Limit for one table; no sane file has more. */
 export const MAX_STRUCTURES = 500_000
+
+/**
+ * Ends the reading of a table with too many entries: they may be empty, and a file of nothing else would fill the memory.
+ *
+ * @param what names the entries in the plan
+ * @throws {MalformedFile}
+ */
+export function requireSane({ length }: readonly unknown[], what: string): void {
+  if (length > MAX_STRUCTURES) throw new MalformedFile(`it has more than ${MAX_STRUCTURES} ${what}`)
+}
 
 /** Joins neighbours of the same name: a hundred thousand frames become one essence. */
 export function joinNeighbours<S extends Structure>(structures: Iterable<S>): readonly S[] {

@@ -4,6 +4,7 @@ import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Box, isCutEnd } from '../../../probe/movie/box.js'
 import { type BoxHeader, extendedTypeOf, parseBoxes, parseHeader } from '../../../probe/movie/parse-boxes.js'
 import { type NearReader, nearReader } from '../../../probe/near-reader.js'
+import { requireSane } from '../../structure/structure.js'
 
 /** The boxes of a file, in file order. */
 export interface BoxStructure {
@@ -25,7 +26,7 @@ interface Source {
   readonly heads: NearReader
 }
 
-/** Reads the boxes of a file. @throws MalformedFile if they do not fill it, or an index is too large */
+/** Reads the boxes of a file. @throws MalformedFile if they do not fill it, are too many, or an index is too large */
 export async function readStructure(file: FileHandle, sizeBytes: number): Promise<BoxStructure> {
   const boxes: Box[] = []
   const heads = nearReader(file)
@@ -34,6 +35,7 @@ export async function readStructure(file: FileHandle, sizeBytes: number): Promis
     const box = await readBox({ file, heads }, at, sizeBytes)
     if (!box) break
     boxes.push(box)
+    requireSane(boxes, 'boxes')
     at += box.length
   }
   return { sizeBytes, boxes, boxesEnd: at }
