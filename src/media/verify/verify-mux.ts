@@ -12,6 +12,7 @@ import type { SyncPlace } from '../write/remux/sync-reference.js'
 import type { PacketSpan } from '../write/splice/splice-ranges.js'
 import { encodedDifferences } from './encoded-differences.js'
 import type { TrackReadBack } from './find-voice.js'
+import { keptDifferences } from './kept-differences.js'
 import { matchStreams } from './match-streams.js'
 import { readBack } from './read-back.js'
 import { tableDifferences } from './table-differences.js'
@@ -88,8 +89,12 @@ export async function examineMux(
   if ('differences' in output) return output
   const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
   const tables = tableDifferences(plan, output, voiceSec)
-  if (tables.length > 0) return { differences: tables }
-  const checks = ['streams, tags, dispositions, chapters and durations']
+  const before = [...tables, ...(await keptDifferences(plan, result.layout, partPath, signal))]
+  if (before.length > 0) return { differences: before }
+  const checks = [
+    'streams, tags, dispositions, chapters and durations',
+    ...(result.layout ? ['bytes of every kept structure'] : []),
+  ]
   if (level === 'fast')
     return { level, output, checks, sync: [], streams: verifiedStreams(plan, result, output, undefined) }
   const back = await readBack(plan, result, output, signal).catch(blaming('it does not play to its end'))
@@ -231,6 +236,21 @@ function verifiedStreams(
       reason: stream.reason,
     }
   })
+}
+
+/**
+ * Compares the kept structures of a part file alone, before its bytes move.
+ *
+ * @throws {VerificationError} ERR_VERIFY_FAILED
+ */
+export async function requireKept(
+  plan: MuxPlan,
+  { layout }: MuxResult,
+  partPath: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const differences = await keptDifferences(plan, layout, partPath, signal)
+  if (differences.length > 0) throw verificationFailure(plan, { differences })
 }
 
 /** The fault of a part file that differs from its plan. */

@@ -65,5 +65,5 @@ async function writeBytes(
   await renewLevels(writing.levels, { media, container, audioIndex, layout, partPath, signal })
   const facts = packetFacts ?? (await readPacketFacts(plan, signal))
   const voices = await Promise.all(made.map(async ({ voice, encoded }) => ({ ...voice, encoded: await encoded })))
-  return { runs: made.flatMap(({ runs }) => runs), voices, ...facts }
+  return { runs: made.flatMap(({ runs }) => runs), voices, layout, ...facts }
 }

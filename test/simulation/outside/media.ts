@@ -95,7 +95,13 @@ export function simulatedMedia(world: World) {
       const handle = await write(part, writeMedia({ ...answer, kind: 'output', picture: film.picture }, 40))
       await handle.sync()
       await handle.close()
-      return { runs: [['simulated']], voices: [], packetHashes: new Map([[0, film.picture]]), packetTimes: new Map() }
+      return {
+        runs: [['simulated']],
+        voices: [],
+        layout: null,
+        packetHashes: new Map([[0, film.picture]]),
+        packetTimes: new Map(),
+      }
     },
     async verifyOrRewrite(plan: Media.MuxPlan, muxed: Media.MuxResult, part: string) {
       const output = readMedia(await read(part)) as MediaBytes | undefined

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { type FfmpegRunOptions, runFfmpeg } from '../../ffmpeg/ffmpeg.js'
 import type { PcmFormat, PcmStream } from '../../pcm/pcm.js'
 import type { SampleRange } from '../../voice-cut.js'
+import type { BytePlan } from '../byte-plan.js'
 import type { EncodedPackets } from '../encoded-packets.js'
 import type { SoundProbe } from '../splice/measure-joint.js'
 import type { ReplacedPackets } from '../splice/spliced-packets.js'
@@ -61,6 +62,8 @@ export interface MuxResult {
   /** Exact arguments of each ffmpeg process. */
   readonly runs: readonly (readonly string[])[]
   readonly voices: readonly MuxedVoice[]
+  /** Places of the bytes in the part file; null if ffmpeg wrote it, or if they have moved since. */
+  readonly layout: BytePlan | null
   /** Packets of the copied streams as read from the input; by input index. */
   readonly packetHashes: PacketHashes
   /** Packet times of the copied videos and subtitles, likewise. */
@@ -111,6 +114,7 @@ export async function mux(
     await mendContainer(plan, partPath, fed[0]?.input.format, options.signal)
     return {
       runs: [...fed.flatMap(({ runs }) => runs), args],
+      layout: null,
       packetHashes: hashes.byInputIndex(plan),
       packetTimes: times.byInputIndex(plan),
       voices: fed.map(({ input: { stream, format, skipSamples }, feed }) => ({

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { type MuxResult, writeOutput } from '../../../media/index.js'
+import { type MuxResult, requireKept, writeOutput } from '../../../media/index.js'
 import type { WriteOutputOptions } from '../../../media/write/write-output.js'
 import { percentBeforeEnd } from '../../context.js'
 import { type AssembledTrack, assembleTrack } from '../../output/assemble-track.js'
@@ -85,8 +85,10 @@ export class PartWriter {
       await rm(bench.part, { force: true })
       written = await this.#writeOnce(joints)
     }
+    // Signing moves the bytes that verification would compare.
+    if (this.#facts.settings.signed) await requireKept(this.#plan.mux, written, bench.part, signal)
     this.#credentials = await signPart(this.#plan, this.#facts, this.#attempt)
-    return written
+    return this.#credentials?.carrier === 'embedded' ? { ...written, layout: null } : written
   }
 
   #writeOnce(joints: Joints): Promise<MuxResult> {
