@@ -20,6 +20,8 @@ const CHANNEL_FACTS: ReadonlySet<string> = new Set(['chna', 'chan', 'CHAN'])
 /** Places in the body of `fmt `. */
 const FORMAT = { blockAlign: 12, bytes: 16 }
 const FORM_TYPE_AT = 8
+/** Place in the body of `ds64`. */
+const SAMPLES_AT = 16
 
 /** Writes sound of another coding or length into WAV, W64, AIFF and CAF: every other chunk stays. */
 export const soundChunks: Writer<SoundFile, ChunkDonor> = {
@@ -95,11 +97,13 @@ async function readDonor(
   await using handle = await open(path, 'r')
   const file = await chunkFile(handle, (await stat(path)).size)
   const found = (id: string) => file?.chunks.find((chunk) => chunk.id === id)
-  const [format, data] = [found('fmt '), found('data')]
+  const [sizes, format, data] = [found('ds64'), found('fmt '), found('data')]
   if (!file) throw new MalformedFile('it has no chunks')
   const range = data ? { range: { start: data.bodyStart, length: data.bodyLength } } : {}
   const facts = await measureSamples(path, { track, stale, samples: { readOptions: [], ...range }, signal })
-  const sampleCount = format && data ? await samplesOf(handle, format, data) : null
+  // A block of E-AC-3 is not a sample. Only the sizes of an RF64 state their number.
+  const stated = sizes && Number((await readAt(handle, sizes.bodyStart + SAMPLES_AT, 8)).readBigUInt64LE())
+  const sampleCount = stated ?? (format && data ? await samplesOf(handle, format, data) : null)
   return { file, formType: await readAt(handle, FORM_TYPE_AT, 4), sampleCount, ...facts }
 }
 
