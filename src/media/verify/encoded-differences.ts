@@ -1,3 +1,5 @@
+import { readsAllPackets } from '../write/encoded-packets.js'
+import { MOST_OFF_SEC } from '../write/pes/clock-fault.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import { newStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
@@ -14,23 +16,25 @@ interface ReadFacts {
 /** Names the new tracks whose packets are not those that the encoder wrote, in their order and at their times. */
 export function encodedDifferences(
   plan: MuxPlan,
-  { voices }: Pick<MuxResult, 'voices'>,
+  result: Pick<MuxResult, 'voices'>,
   { packetHashes, packetTimes }: ReadFacts,
 ): readonly string[] {
   const { writing, media } = plan
   if (writing.kind === 'remux') return []
   return newStreams(plan).flatMap(({ input }, place) => {
-    const encoded = voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.encoded
+    const encoded = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.encoded
     if (!encoded) return []
     const name = `audio track ${input.audioIndex}`
     if (encoded.kind === 'samples') {
       return encoded.hash === packetHashes.get(input.index) ? [] : [`the samples of ${name}`]
     }
     const is = packetTimes.get(input.index)
-    const shift = is && shiftOf(encoded.packets, is, endsOf(writing, place))
+    const shift = is && shiftOf(encoded.packets, is, endsOf(writing, place, readsAllPackets(writing, result)))
     if (!is || shift === undefined) return [`the packets of ${name}`]
-    const isTimed = OWN_TIMES.has(writing.writer)
-    const isSame = !isTimed || keepsTimes(encoded.packets, is, { shift, errorSec: media.clockErrorSec ?? 0 })
+    const clockErrorSec = OWN_TIMES.get(writing.writer)
+    const isSame =
+      clockErrorSec === undefined ||
+      keepsTimes(encoded.packets, is, { shift, errorSec: clockErrorSec + (media.clockErrorSec ?? 0) })
     return isSame ? [] : [`the times of ${name}`]
   })
 }
@@ -42,45 +46,58 @@ interface Ends {
   /** Packets that only the output has before the others, and behind them. */
   readonly before: number
   readonly behind: number
-  /** First and last packets that only the side file has. */
+  /** First packets that only the side file has. */
   readonly leadIn: number
+  /** Last packets of the side file that may be others in the output, and how many of them it may lack. */
+  readonly others: number
   readonly missing: number
 }
 
 /** Packets of the longest lead-in. Those that would begin before the old ones are left out, or begin with them. */
 const LEAD_IN = 4
 /** Each packet has a place of its own, and ffmpeg reads all. */
-const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, missing: 0 }
-/** An edit list hides a packet, or not, by the rounding of its clock. Fragments leave out a lead-in. */
-const EDITED: Ends = { before: 2, behind: 2, leadIn: LEAD_IN, missing: 2 }
-/** ffmpeg divides such bytes into frames, and takes others around them for frames. The input may end in a frame. */
-const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, missing: 2 }
+const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, others: 0, missing: 0 }
+/** Fragments leave out a lead-in. */
+const MOVIE: Ends = { ...EXACT, leadIn: LEAD_IN }
+/** An edit list hides a packet, or not, by the rounding of its clock. */
+const EDITED: Ends = { before: 2, behind: 2, leadIn: LEAD_IN, others: 4, missing: 4 }
+/** ffmpeg divides such bytes into frames, and takes others around them for frames. */
+const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, others: 2, missing: 0 }
+/** The input may end in a frame, which has no place for a whole one. */
+const UNITS: Ends = { ...BARE, missing: 1 }
+/** The encoder may end with a packet more than there are places. */
+const MP3_UNITS: Ends = { ...BARE, missing: 2 }
 
-function endsOf({ writer, donors }: Bytes, place: number): Ends {
-  if (writer === 'iso-bmff') return EDITED
-  const isOgg = /^(ogg|opus)$/.test(donors[place]?.muxer ?? '')
-  return isOgg || ['matroska', 'avi', 'chunks'].includes(writer) ? EXACT : BARE
+function endsOf({ writer, donors }: Bytes, place: number, hasAllPackets: boolean): Ends {
+  if (writer === 'iso-bmff') return hasAllPackets ? MOVIE : EDITED
+  const muxer = donors[place]?.muxer ?? ''
+  if (writer === 'transport' || writer === 'program') return muxer === 'mp3' ? MP3_UNITS : UNITS
+  return /^(ogg|opus)$/.test(muxer) || writer !== 'frames' ? EXACT : BARE
 }
 
 /** Place of a packet in the side file less its place in the output; undefined if they are not the same packets. */
 function shiftOf(
   { contents: was }: StreamTimes,
   { contents: is }: StreamTimes,
-  { before, behind, leadIn, missing }: Ends,
+  { before, behind, leadIn, others, missing }: Ends,
 ): number | undefined {
   for (let early = 0; early <= before; early++) {
     for (let late = 0; late <= (early === 0 ? leadIn : 0); late++) {
       let same = 0
       while (late + same < was.length && was[late + same] === is[early + same]) same++
-      const isWhole = late + same >= was.length - missing && is.length - early - same <= behind
-      if (isWhole) return late - early
+      const [left, more] = [was.length - late - same, is.length - early - same]
+      if (left <= others && more >= left - missing && more <= behind) return late - early
     }
   }
   return undefined
 }
 
-/** Writers that state the time of each packet, or of a few. */
-const OWN_TIMES: ReadonlySet<string> = new Set(['iso-bmff', 'matroska'])
+/** Writers that state the time of each packet, or of a few; with the error in seconds that a clock may have. */
+const OWN_TIMES: ReadonlyMap<string, number> = new Map([
+  ...(['iso-bmff', 'matroska'] as const).map((writer) => [writer, 0] as const),
+  // Two units may be off in opposite directions.
+  ...(['transport', 'program'] as const).map((writer) => [writer, 2 * MOST_OFF_SEC] as const),
+])
 
 /** True if all packets behind the lead-in keep their times, within a tick of each clock. */
 function keepsTimes(

@@ -1,13 +1,19 @@
 import type { VoxmuxError } from '../../core/errors.js'
 import { isDoubtful, isReadable } from '../ffmpeg/blaming-file.js'
-import { type FfmpegOutput, type FfmpegRunOptions, runFfmpeg, streamFfmpeg } from '../ffmpeg/ffmpeg.js'
+import {
+  type FfmpegCommand,
+  type FfmpegOutput,
+  type FfmpegRunOptions,
+  runFfmpeg,
+  streamFfmpeg,
+} from '../ffmpeg/ffmpeg.js'
 import type { MediaInfo } from '../media-info.js'
 import { channelWeight } from '../pcm/channel-weight.js'
 import { fileClockFilters } from '../pcm/clock-filters.js'
 import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import type { SampleRange } from '../voice-cut.js'
-import { encodedKind } from '../write/encoded-packets.js'
+import { encodedKind, readsAllPackets, WITHOUT_EDITS } from '../write/encoded-packets.js'
 import { earlyLeadInSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
@@ -50,7 +56,8 @@ export async function readBack(plan: MuxPlan, result: MuxResult, output: MediaIn
   for (const [place, voice] of result.voices.entries()) {
     const moved = pictureMoved(plan, output, voice.format.sampleRate)
     const decode = (globalOptions: readonly string[]) => {
-      const reading = { output, globalOptions, moved, beside: place === bearer ? proofs : [] }
+      const ignoresEdits = readsAllPackets(writing, result)
+      const reading = { output, globalOptions, moved, beside: place === bearer ? proofs : [], ignoresEdits }
       return decodeVoice(plan, voice, reading, options)
     }
     // A damaged packet must fail the check.
@@ -75,13 +82,21 @@ interface Reading {
   readonly moved: number
   /** Further outputs of the same reading. */
   readonly beside: readonly FfmpegOutput[]
+  /** True if edit lists hide no packet of the new sound. */
+  readonly ignoresEdits: boolean
+}
+
+/** An output whose new packets are compared. Those that stayed are read as in the input. */
+function packetInput(output: MediaInfo, ignoresEdits: boolean): FfmpegCommand['inputs'][number] {
+  const { url, options } = clockedInput(output)
+  return { url, options: ignoresEdits ? [...options, ...WITHOUT_EDITS] : options }
 }
 
 /** Decodes the compared parts of a voice. */
 async function decodeVoice(
   plan: MuxPlan,
   voice: MuxedVoice,
-  { output, globalOptions, moved, beside }: Reading,
+  { output, globalOptions, moved, beside, ignoresEdits }: Reading,
   options: FfmpegRunOptions,
 ): Promise<SyncWindows> {
   const windows = windowsOf(voice, moved)
@@ -90,7 +105,7 @@ async function decodeVoice(
     const { clock, filter } = decoding(plan, output, voice, section)
     // Read once more for the packets of the voice itself. ffmpeg would move the voice, because it counts both in one place.
     const again = beside.some(({ options: maps }) => maps.some((map) => map.startsWith('1:')))
-    const inputs = [clockedInput(output, clock), ...(again ? [clockedInput(output)] : [])]
+    const inputs = [clockedInput(output, clock), ...(again ? [packetInput(output, ignoresEdits)] : [])]
     const command = { globalOptions, inputs, filterComplex: filter, outputs: [mono, ...beside] }
     const { stdout, done } = streamFfmpeg(command, options)
     windows.begin(clock.fromSample)

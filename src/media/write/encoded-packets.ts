@@ -4,6 +4,7 @@ import { fileUrl } from '../ffmpeg/input-safety.js'
 import type { PcmFormat } from '../pcm/pcm.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
 import { isRaw } from './encode-donor.js'
+import type { MuxResult } from './remux/mux.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import { PacketTimes, packetsOutput, type StreamTimes } from './remux/packet-times.js'
 import type { NewStream } from './remux/plan-streams.js'
@@ -28,6 +29,15 @@ export function encodedKind(
   return writing.writer === 'iso-bmff' ? null : 'samples'
 }
 
+/** An edit list hides a packet, or not, by the rounding of its clock. Without it, ffmpeg reads each packet of an MP4. */
+export const WITHOUT_EDITS: readonly string[] = ['-ignore_editlist', '1']
+
+/** True if the new packets of an output are read without its edit lists. Packets that stayed are read as in the input. */
+export function readsAllPackets(writing: MuxPlan['writing'], { voices }: Pick<MuxResult, 'voices'>): boolean {
+  const isMovie = writing.kind === 'bytes' && writing.writer === 'iso-bmff'
+  return isMovie && voices.every(({ splice }) => splice?.kind !== 'spliced')
+}
+
 interface SideFileFacts extends Pick<NewStream, 'encoding'> {
   readonly donor: DonorFormat
   readonly format: PcmFormat
@@ -44,7 +54,9 @@ export async function readEncoded(
   const hashes = new HashLines()
   const { codec } = encoding
   const sound = isRaw(donor) ? ['-ar', String(format.sampleRate), '-ac', String(format.channels)] : []
-  const options = ['-protocol_whitelist', 'file,pipe', '-f', DEMUXERS[donor.muxer] ?? donor.muxer, ...sound, '-copyts']
+  const demuxer = DEMUXERS[donor.muxer] ?? donor.muxer
+  const edits = demuxer === 'mov' ? WITHOUT_EDITS : []
+  const options = ['-protocol_whitelist', 'file,pipe', '-f', demuxer, ...edits, ...sound, '-copyts']
   const same = { from: '', to: '' }
   const outputs =
     kind === 'packets' ? [packetsOutput(['0:0'])] : streamHashOutput([{ index: 0, codec, decodedAs: codec }], same)

@@ -1,6 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { encodedDifferences } from '../../../src/media/verify/encoded-differences.js'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
+import type { EncodedPackets } from '../../../src/media/write/encoded-packets.js'
+import type { MuxedVoice } from '../../../src/media/write/remux/mux.js'
+import { newStreams } from '../../../src/media/write/remux/mux-command.js'
+import type { StreamTimes } from '../../../src/media/write/remux/packet-times.js'
 import { ffmpeg, ffprobeJson, picture, tone } from '../../helpers/media-factory.js'
 import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
@@ -28,28 +33,45 @@ describe('the packets of a new sound', () => {
     const list = read.filter(({ pos }) => !Number.isNaN(pos))
     const packet = list[list.length >> 2] as Packet
     await writeFile(part, damage(await readFile(part), packet))
-    return { plan, verified, path, verify: () => verifyMux(plan, result, part, { level: 'full' }) }
+    return { plan, result, verified, path, verify: () => verifyMux(plan, result, part, { level: 'full' }) }
   }
 
   it.each([
-    ['iso-bmff', 'film.mp4', [...FILM, '-c:a', 'aac']],
-    ['iso-bmff', 'fragments.mp4', [...FILM, '-c:a', 'aac', ...FRAGMENTS]],
-    ['matroska', 'film.mkv', [...FILM, '-c:a', 'ac3']],
-    ['avi', 'film.avi', [...FILM, '-c:a', 'libmp3lame']],
-    ['chunks', 'sound.caf', [...SOUND, '-c:a', 'alac']],
-    ['frames', 'sound.mp3', [...SOUND, '-c:a', 'libmp3lame']],
-    ['frames', 'sound.ogg', [...SOUND, '-c:a', 'libvorbis']],
-    ['transport', 'film.ts', [...FILM, '-c:v', 'mpeg2video', '-c:a', 'mp2']],
-  ])('must be those of the encoder (%s, %s)', async (writer, name, made) => {
-    const { plan, verified, verify } = await damaged(name, made, (bytes, { pos, size }) => {
-      const at = pos + Math.min(100, size - 2)
-      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
-      return bytes
-    })
-    expect(bytesWriting(plan).writer).toBe(writer)
-    expect(verified.checks).toContain('packets of the new audio')
-    await expect(verify()).rejects.toMatchObject({ code: 'ERR_VERIFY_FAILED', exitCode: 7 })
-  })
+    ['iso-bmff', 'film.mp4', [...FILM, '-c:a', 'aac'], 1, true],
+    ['iso-bmff', 'fragments.mp4', [...FILM, '-c:a', 'aac', ...FRAGMENTS], 1, true],
+    ['matroska', 'film.mkv', [...FILM, '-c:a', 'ac3'], 1, true],
+    ['avi', 'film.avi', [...FILM, '-c:a', 'libmp3lame'], 1, false],
+    ['chunks', 'sound.caf', [...SOUND, '-c:a', 'alac'], 1, false],
+    ['frames', 'sound.mp3', [...SOUND, '-c:a', 'libmp3lame'], 1, false],
+    ['frames', 'sound.ogg', [...SOUND, '-c:a', 'libvorbis'], 1, false],
+    // The encoder may write one more than there are places.
+    ['transport', 'film.ts', [...FILM, '-c:v', 'mpeg2video', '-c:a', 'mp2'], 2, true],
+  ])(
+    'must be those of the encoder, all of them, at their times (%s, %s)',
+    async (writer, name, made, lost, isTimed) => {
+      const { plan, result, verified, verify } = await damaged(name, made, (bytes, { pos, size }) => {
+        const at = pos + Math.min(100, size - 2)
+        bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+        return bytes
+      })
+      expect(bytesWriting(plan).writer).toBe(writer)
+      expect(verified.checks).toContain('packets of the new audio')
+      await expect(verify()).rejects.toMatchObject({ code: 'ERR_VERIFY_FAILED', exitCode: 7 })
+
+      const { encoded } = result.voices[0] as MuxedVoice
+      const { packets } = encoded as EncodedPackets & { readonly kind: 'packets' }
+      const differencesOf = (read: StreamTimes) => {
+        const packetTimes = new Map(newStreams(plan).map(({ input }) => [input.index, read]))
+        return encodedDifferences(plan, result, { packetHashes: new Map(), packetTimes })
+      }
+      const { tickSec, pts, contents } = packets
+      expect(differencesOf(packets)).toEqual([])
+      const shorter = { tickSec, pts: pts.slice(0, -lost), contents: contents.slice(0, -lost) }
+      expect(differencesOf(shorter)).toEqual(['the packets of audio track 0'])
+      const late = pts.map((time, place) => time + (place === pts.length >> 1 ? 0.005 / tickSec : 0))
+      expect(differencesOf({ ...packets, pts: late })).toEqual(isTimed ? ['the times of audio track 0'] : [])
+    },
+  )
 
   it('must stand there once', async () => {
     const { verify } = await damaged('beside.aac', [...SOUND, '-c:a', 'aac', '-b:a', '64k'], (bytes, { pos, size }) =>

@@ -9,6 +9,8 @@ const WRAP_SEC = 2 ** 33 / TICKS_A_SEC
 const SAME_START_SEC = 0.0005
 /** Gaps up to this length are rounding. Longer ones become silence, for which the track has no packets. */
 const MOST_OFF_TICKS = 108
+/** The same in seconds. */
+export const MOST_OFF_SEC = MOST_OFF_TICKS / TICKS_A_SEC
 
 /** The reason why new frames of so many samples would not lie at their times; undefined if they do. */
 export function clockFault(
