@@ -92,7 +92,7 @@ const NEAR_START_SEC = 5
 /** The facts on a track that its clock needs. */
 type ClockedStream = Pick<
   AudioStreamInfo,
-  'codec' | 'sampleRate' | 'timeBase' | 'firstFrames' | 'frameJitterSec' | 'followsDrift'
+  'codec' | 'channels' | 'sampleRate' | 'timeBase' | 'firstFrames' | 'frameJitterSec' | 'followsDrift'
 > &
   Partial<Pick<AudioStreamInfo, 'startSec'>>
 

@@ -154,8 +154,10 @@ const GUESSED_TIMES: Readonly<Record<string, RegExp>> = {
 /** True if a container and its codec state no times of packets, so that ffmpeg can only guess them. */
 export function hasGuessedTimes(
   { formatName }: Pick<MediaInfo, 'formatName'>,
-  { codec }: Pick<AudioStreamInfo, 'codec'>,
+  { codec, channels }: Pick<AudioStreamInfo, 'codec' | 'channels'>,
 ): boolean {
+  // Its extended header states a block size, by which ffmpeg counts the bytes of frames.
+  if (formatName === 'avi' && codec === 'flac') return channels > 2
   return GUESSED_TIMES[formatName]?.test(codec ?? '') ?? false
 }
 

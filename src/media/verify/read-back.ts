@@ -127,7 +127,7 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
   const sum = Array.from({ length: channels }, (_, channel) => `${channelWeight(channel)}*c${channel}`).join('+')
   const fromSample = section?.startSample ?? 0
   const written = stream && matchStreams(plan, output).get(stream)
-  const own = written?.kind === 'audio' ? written : { timeBase: `1/${sampleRate}` }
+  const own = written?.kind === 'audio' ? written : { timeBase: `1/${sampleRate}`, channels }
   const clock = fileClock(output, { ...own, codec: stream?.encoding.codec ?? null, sampleRate }, fromSample)
   const placed = fileClockFilters(clock, { kind: 'all' }, section ? rangeFrom(section, fromSample) : undefined)
   // Opus supports few sample rates: 44.1 kHz comes back as 48 kHz.
