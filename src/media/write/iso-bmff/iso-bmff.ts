@@ -52,6 +52,9 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
   if (!voices) return declines(UNKNOWN_TRACK)
   const reason = unfitIso(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
   if (reason !== undefined) return declines(reason)
+  if (voices.some((voice, place) => losesLeadIn(file, voice, wanted.tracks[place] as WantedTrack))) {
+    return declines('the lead-in of Opus in its fragments has no place in another codec')
+  }
   // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
   return {
@@ -79,6 +82,12 @@ const PART_OF_PACKET: ReadonlySet<string> = new Set(['ac3', 'eac3', 'mp2', 'mp3'
 function isHeardLeadIn({ oldTracks }: IsoFile, voice: number, { encoding }: WantedTrack): boolean {
   const old = oldTracks.get(voice) as OldTrack
   return PART_OF_PACKET.has(encoding.codec) && isFragmented(old) && old.shownTick === old.runs.firstTick
+}
+
+/** True for fragments of Opus, whose decoder drops a lead-in, that become another codec. */
+function losesLeadIn({ oldTracks }: IsoFile, voice: number, { encoding, input }: WantedTrack): boolean {
+  const isOther = input.codec === 'opus' && encoding.codec !== 'opus'
+  return isOther && isFragmented(oldTracks.get(voice) as OldTrack)
 }
 
 /** The part of a voice on the file's clock that its track presents, in samples. */

@@ -37,6 +37,25 @@ it.each([
   await folder.remove()
 })
 
+it.each(['mp4', 'mov'])(
+  'keeps Opus of GStreamer in a fragmented .%s in place, whose pre-skip has its bytes in reverse',
+  async (kind) => {
+    const folder = await testFolder()
+    const [made, path] = [folder.file('opus.mp4'), folder.file(`reverse.${kind}`)]
+    const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000']
+    await ffmpeg(...noise, '-c:a', 'libopus', '-movflags', 'frag_keyframe+empty_moov', '-frag_duration', '700000', made)
+    const file = await readFile(made)
+    file.writeUInt16LE(312, file.indexOf('dOps') + 6)
+    if (kind === 'mov') file.write('qt  ', file.indexOf('ftyp') + 4, 'latin1')
+    await writeFile(path, file)
+    const { plan, verified } = await writtenFile(path)
+    // ffmpeg writes Opus in no .mov.
+    expect(plan.writing.kind).toBe(kind === 'mov' ? 'remux' : 'bytes')
+    for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 0)).toBeLessThan(2)
+    await folder.remove()
+  },
+)
+
 it.each([
   ['ac3', 'sound'],
   ['eac3', 'sound'],

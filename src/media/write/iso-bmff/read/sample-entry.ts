@@ -49,10 +49,16 @@ function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
   return children && { version, fields: bytes.subarray(0, fixed), children }
 }
 
+/** A pre-skip of 80 ms. No encoder needs more. */
+const MOST_PRE_SKIP = 3840
+
 /** Lead-in in seconds that a decoder drops without an edit list: the pre-skip of Opus; 0 for other codecs. */
 export function droppedLeadInSec(entry: SampleEntry | undefined): number {
   const body = bodyOf(entry && soundEntry(entry)?.children.find(({ type }) => type === 'dOps'))
-  return body.length >= 4 ? body.readUInt16BE(2) / OPUS_RATE : 0
+  if (body.length < 4) return 0
+  const preSkip = body.readUInt16BE(2)
+  // GStreamer 1.22 writes the two bytes in reverse. Decoders drop a third of a second then, but the packets last longer.
+  return (preSkip > MOST_PRE_SKIP ? Math.min(body.readUInt16LE(2), MOST_PRE_SKIP) : preSkip) / OPUS_RATE
 }
 
 /** Bits per sample of PCM, by its tag. */
