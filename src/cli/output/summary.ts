@@ -55,7 +55,7 @@ function details(receipt: Receipt, receiptPath: string, tookMs: number | undefin
 function tookWords({ segments }: Receipt, tookMs: number): string {
   const processedSec = segments.reduce((sum, { startSec, endSec }) => sum + (endSec ?? Number.NaN) - startSec, 0)
   const speed = (1000 * processedSec) / tookMs
-  return Number.isFinite(speed) ? `${clock(tookMs)} (${speed.toFixed(1)} × real time)` : clock(tookMs)
+  return speed > 0 && Number.isFinite(speed) ? `${clock(tookMs)} (${speed.toFixed(1)} × real time)` : clock(tookMs)
 }
 
 function row(label: string, text: string): string {

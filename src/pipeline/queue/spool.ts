@@ -2,11 +2,10 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { z } from 'zod'
 import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
 import { tryWriting } from '../output/part-file.js'
-import { type JobRequestFile, jobRequestSchema } from './job-request.js'
+import { type JobRequestFile, readJobRequests } from './job-request.js'
 
 const SCAN_MS = 500
 /** Number of files read at once. Their inputs are hashed to identify them by content. */
@@ -168,12 +167,11 @@ function requestsOf(text: string, path: string): readonly JobRequestFile[] {
   } catch (cause) {
     throw notAJob(path, 'it is not JSON', cause)
   }
-  const read = z
-    .array(jobRequestSchema)
-    .min(1)
-    .safeParse(Array.isArray(json) ? json : [json])
-  if (read.success) return read.data
-  throw notAJob(path, z.prettifyError(read.error).replaceAll('\n', '; '), read.error)
+  try {
+    return readJobRequests(json)
+  } catch (cause) {
+    throw cause instanceof UsageError ? notAJob(path, cause.message.replace(/\.$/, ''), cause) : cause
+  }
 }
 
 /**

@@ -87,7 +87,8 @@ it('never looks at what is hidden, or not JSON by name', async () => {
 it.each([
   ['no JSON', '{"input":', /is not JSON/],
   ['a key that does not exist', { input: '/a.mov', inputt: 1 }, /inputt/],
-  ['no jobs', [], /is not a valid job/],
+  ['no jobs', [], /is not a valid job: The list of jobs is empty\./],
+  ['a job without an input', [{}], /is not a valid job: The job: "input" is missing\./],
   ['a relative path', { input: 'a.mov' }, /ERR_ORDER_RELATIVE.*\n.*absolute path/],
   ['a preset that does not exist', { input: '/a.mov', preset: 'nonesuch' }, /nonesuch/],
   ['an address without an output', { input: 'https://media.example/a.mov?sig=x' }, /ERR_ORDER_WITHOUT_OUTPUT/],
