@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import {
   type EdlEvent,
   heardEvents,
@@ -23,10 +24,8 @@ import {
   ZERO,
 } from '../time/rational.js'
 import { hull, rangeOf, type TimeRange } from '../time/time-range.js'
-import type { Timeline, TimelineSource } from '../timeline.js'
+import type { RelinkedMedia, Timeline, TimelineSource } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
-import { otherSide, writtenNames } from './edl-names.js'
-import { relinkEdl } from './edl-relink.js'
 
 /**
  * Reads a CMX3600 edit decision list: events with sound, or all if the list has none. Source timecodes count on
@@ -113,4 +112,85 @@ class EdlReading {
   #time(timecode: string): Rational {
     return timecodeTime(timecode, this.#rate) ?? ZERO
   }
+}
+
+/** Everything before the name in a line that names a clip or a file. */
+const NAMING = /^(\s*\*\s*(?:(?:FROM|TO) CLIP NAME|SOURCE FILE(?:\s*PATH)?):\s*)/i
+
+/**
+ * Writes the list with other names in its comments; timecodes, reels and everything else stay. An event that had no
+ * such comment gets one: an edit decision list has no other place for a file.
+ *
+ * @param mediaOf the new file of the event of a number; undefined if it keeps the old one
+ */
+function relinkEdl(
+  text: string,
+  events: readonly EdlEvent[],
+  mediaOf: (index: number) => RelinkedMedia | undefined,
+): string {
+  const lines = text.split(/(?<=\r\n|\n|\r(?!\n))/)
+  for (const [index, event] of events.entries()) {
+    let comment = 0
+    for (let line = event.firstLine + 1; line <= event.lastLine; line++) {
+      if (!lines[line]?.trimStart().startsWith('*')) continue
+      const isOutgoing = comment++ < incomingComment(event)
+      lines[line] = renamed(lines[line] as string, mediaOf(isOutgoing ? index - 1 : index))
+    }
+  }
+  for (const [index, event] of events.entries()) {
+    const media = mediaOf(index)
+    if (!media || writtenNames(event, otherSide(events, index)).length > 0) continue
+    lines[event.lastLine] = withLine(lines[event.lastLine] as string, `* FROM CLIP NAME: ${basename(media.path)}`)
+  }
+  return lines.join('')
+}
+
+function withLine(line: string, added: string): string {
+  const [ending] = /(?:\r\n|\n|\r)?$/.exec(line) ?? ['']
+  return `${line}${ending ? '' : '\n'}${added}${ending || '\n'}`
+}
+
+function renamed(line: string, media: RelinkedMedia | undefined): string {
+  const [label] = NAMING.exec(line.replace(/[\r\n]+$/, '')) ?? []
+  if (!media || label === undefined) return line
+  const space = line.slice(Math.max(label.length, line.trimEnd().length))
+  return label + (/FILE/i.test(label) ? media.path : basename(media.path)) + space
+}
+
+const FROM = /^FROM CLIP NAME:\s*(\S.*)$/i
+const TO = /^TO CLIP NAME:\s*(\S.*)$/i
+const FILE = /^SOURCE FILE(?:\s*PATH)?:\s*(\S.*)$/i
+
+/**
+ * Index of the first comment about the incoming clip of a transition; 0 if all comments are its own. Those before it are
+ * about the outgoing clip, and those under a fade to black about the clip that fades.
+ */
+function incomingComment(event: EdlEvent): number {
+  const { transitionFrames, comments } = event
+  if (transitionFrames === 0) return 0
+  const turn = comments.findIndex((comment) => TO.test(comment))
+  return turn === -1 ? (isBlack(event) ? comments.length : 0) : turn
+}
+
+/**
+ * Names that the comments give an event's file, the most exact first. The second line of a transition names both
+ * clips. The line before it often exists only for the outgoing clip.
+ *
+ * @param next the line after it, if that is the other side of the same transition
+ */
+function writtenNames(event: EdlEvent, next: EdlEvent | undefined): readonly string[] {
+  const own = namesIn(event.comments.slice(incomingComment(event)))
+  return own.length > 0 || !next ? own : namesIn(next.comments.slice(0, incomingComment(next)))
+}
+
+function namesIn(comments: readonly string[]): readonly string[] {
+  const first = (pattern: RegExp) =>
+    comments.map((comment) => pattern.exec(comment)?.[1]).find((found) => found !== undefined)
+  return [first(FILE), first(TO) ?? first(FROM)].filter((name) => name !== undefined)
+}
+
+/** The line after an event, if both are the sides of one transition. */
+function otherSide(events: readonly EdlEvent[], index: number): EdlEvent | undefined {
+  const [event, next] = [events[index], events[index + 1]]
+  return next && next.number === event?.number && next.transitionFrames > 0 ? next : undefined
 }

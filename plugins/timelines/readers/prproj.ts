@@ -1,6 +1,7 @@
 import { FoundClips } from '../found-clips.js'
 import { nameOfPath } from '../media-path.js'
 import { NestingGuard } from '../nesting-guard.js'
+import { applyEdits, type TextEdit } from '../text-edits.js'
 import {
   absolute,
   add,
@@ -14,11 +15,10 @@ import {
   ZERO,
 } from '../time/rational.js'
 import { hull, length, playedPart, type TimeRange, widened } from '../time/time-range.js'
-import type { Timeline } from '../timeline.js'
+import type { RelinkedMedia, Timeline } from '../timeline.js'
 import { TimelineSyntaxError } from '../timeline-error.js'
 import { below, decimalIn, isTrue, objectKey, PremiereObjects, ticksIn } from './prproj-objects.js'
-import { MEDIA_PATHS, relinkPremiere } from './prproj-relink.js'
-import { child, childElements, parseXml, type XmlElement } from './xml-document.js'
+import { child, childElements, parseXml, textEdit, type XmlElement } from './xml-document.js'
 
 type Kind = 'Audio' | 'Video'
 
@@ -199,4 +199,37 @@ function handlesOf(
       .map(({ end }) => subtract(end, at.end))
       .reduce(larger, ZERO),
   }
+}
+
+/** The paths of a media file. A relative path may also be absolute, which leads to the file from any folder. */
+const MEDIA_PATHS = ['ActualMediaFilePath', 'FilePath', 'RelativePath']
+/** Paths of what Premiere made from the old sound, and would play in its place: without them, it makes them again. */
+const CACHES = ['ConformedAudioPath', 'PeakFilePath']
+
+/** Writes other paths into the media of a project; every other byte stays. */
+function relinkPremiere(text: string, objects: PremiereObjects, media: ReadonlyMap<string, RelinkedMedia>): string {
+  const edits = objects.all.flatMap((object) => {
+    const made = object.name === 'Media' ? media.get(objectKey(object)) : undefined
+    if (!made) return []
+    const streams = childElements(object, 'AudioStream').map((stream) => objects.named(stream))
+    return [
+      ...withText(text, object, MEDIA_PATHS, made.path),
+      ...streams.flatMap((one) => withText(text, one, CACHES, '')),
+    ]
+  })
+  // Two media can share a stream.
+  return applyEdits(text, [...new Map(edits.map((edit) => [edit.start, edit])).values()])
+}
+
+function withText(
+  text: string,
+  element: XmlElement | undefined,
+  names: readonly string[],
+  value: string,
+): readonly TextEdit[] {
+  return names.flatMap((name) =>
+    childElements(element, name)
+      .filter((one) => one.text !== '')
+      .map((one) => textEdit(text, one, value)),
+  )
 }
