@@ -1,8 +1,7 @@
 import { uint32BE } from '../../src/media/number-bytes.js'
 import { makeBox } from '../../src/media/probe/movie/box.js'
-import { type AdtsFormat, brokenSegment, withHeader, withoutHeader } from './audio-frames.js'
+import { type AdtsFormat, brokenSegment, type SegmentFormat, withHeader, withoutHeader } from './audio-frames.js'
 import { type BoxSpan, boxesIn } from './mp4-boxes.js'
-import type { SegmentFormat } from './segment-format.js'
 
 const BASE_DATA_OFFSET = 0x1
 const TRACK_DEFAULT_SIZE = 0x10

@@ -14,9 +14,8 @@ import { ADDED_FOLDER, renditionsToAdd, withAddedRenditions, writeAddedRendition
 import { PackageFolder } from './package-folder.js'
 import { programmeVoices, type RegenerateWave } from './programme-voices.js'
 import { type HlsPackage, type Rendition, readPackage } from './read-package.js'
-import { type AcceptSound, acceptedBy } from './require-accepted.js'
+import { type AcceptSound, acceptedBy, requireSound } from './require-accepted.js'
 import { requireReplaceable } from './require-replaceable.js'
-import { requireSound } from './require-sound.js'
 import { requireSpace } from './require-space.js'
 import { rewriteMaster } from './rewrite-master.js'
 import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
@@ -46,17 +45,8 @@ export interface HlsResult {
   /** The new master playlist, absolute. */
   readonly master: string
   readonly receipt: string
-  readonly renditions: readonly {
-    readonly path: string
-    readonly name: string
-    readonly language: string | null
-    readonly segmentCount: number
-    /** As many as before. */
-    readonly frameCount: number
-    readonly durationSec: number
-    /** True if another encoding of the same sound was regenerated, and paid for, in its place. */
-    readonly isShared: boolean
-  }[]
+  readonly renditions: readonly (Pick<Rendition, 'path' | 'name' | 'language'> &
+    Pick<RewrittenRendition, 'frameCount' | 'durationSec' | 'isShared'> & { readonly segmentCount: number })[]
   readonly files: readonly HlsFile[]
 }
 
@@ -203,15 +193,12 @@ function resultOf(
   return {
     master: join(out, source.master),
     receipt: receiptOf(out),
-    renditions: rewritten.map(({ rendition, frameCount, durationSec, isShared }) => ({
-      path: rendition.path,
-      name: rendition.name,
-      language: rendition.language,
-      segmentCount: rendition.playlist.segments.length,
-      frameCount,
-      durationSec,
-      isShared,
-    })),
+    renditions: rewritten.map(
+      ({ rendition: { path, name, language, playlist }, frameCount, durationSec, isShared }) => ({
+        ...{ path, name, language, segmentCount: playlist.segments.length },
+        ...{ frameCount, durationSec, isShared },
+      }),
+    ),
     files,
   }
 }

@@ -1,11 +1,17 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { resolveConfig } from '../../src/config/resolve-config.js'
 import { UsageError } from '../../src/core/errors.js'
+import { makeFolder } from '../../src/core/make-folder.js'
 import { probe } from '../../src/media/index.js'
 import { settingsOfConfig } from '../../src/pipeline/plan/job-settings.js'
 import { judge } from '../../src/pipeline/plan/judge.js'
 import { planTracks } from '../../src/pipeline/plan/plan-tracks.js'
 import { flagsOfRequest, type JobRequestFile, readJobRequests } from '../../src/pipeline/queue/job-request.js'
 import { refusalError } from '../../src/precheck/index.js'
+import type { PackageFolder } from './package-folder.js'
+import type { Rendition } from './read-package.js'
+import { decodeRun, soundRuns } from './sound-run.js'
 
 /** A rendition's sound, which will be sent as a WAV of its own. */
 interface WholeSound {
@@ -45,4 +51,34 @@ function noDownmix(path: string, channels: number): UsageError {
     `${path} states ${channels} channels in its init section, which a downmix would not have.`,
     { input: path, remedies: ['Set channels to each or center in job: the other channels then stay as they are.'] },
   )
+}
+
+interface SoundOptions {
+  /** Folder for temporary files, which are removed. */
+  readonly workFolder: string
+  readonly accept: AcceptSound
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Decodes all sound that will be sent before any of it is. Otherwise damage in frames of the last language would only be
+ * found after the first is paid for.
+ *
+ * @throws PrecheckError ERR_HLS_CODEC, ERR_HLS_SEGMENT; and what `accept` throws
+ */
+export async function requireSound(
+  renditions: readonly Rendition[],
+  folder: PackageFolder,
+  { workFolder, accept, signal }: SoundOptions,
+): Promise<void> {
+  makeFolder(workFolder)
+  const paths = { frames: join(workFolder, 'run.aac'), wave: join(workFolder, 'run.wav') }
+  for (const rendition of renditions) {
+    for (const run of await soundRuns(folder, rendition)) {
+      await decodeRun({ folder, rendition, run }, paths, signal)
+      const keepsChannels = run.segments.some(({ map }) => map !== null)
+      await accept(paths.wave, { path: rendition.path, keepsChannels }, signal)
+    }
+  }
+  await rm(workFolder, { recursive: true })
 }

@@ -38,9 +38,10 @@ export interface RewrittenRendition {
   readonly lines: readonly string[]
   /** Files that hold its new segments, relative to the package; none if no run of it has a voice. */
   readonly files: readonly string[]
+  /** As many as before. */
   readonly frameCount: number
   readonly durationSec: number
-  /** True if another rendition of the programme was regenerated for it. */
+  /** True if another encoding of the same sound was regenerated, and paid for, in its place. */
   readonly isShared: boolean
   readonly before: SegmentRates
   readonly after: SegmentRates
@@ -82,15 +83,13 @@ export async function rewriteRendition(rendition: Rendition, options: RewriteOpt
     }
     const lines = rewriteLines(rendition, (uri) => files.get(folder.locate(uri, rendition.path)))
     for (const file of files.values()) await file.finish()
-    const before = ratesOf(
-      rendition,
-      sizes.map((size) => size.before),
-    )
-    const after = ratesOf(
-      rendition,
-      sizes.map((size) => size.after),
-    )
+    const rates = (when: 'before' | 'after') =>
+      ratesOf(
+        rendition,
+        sizes.map((size) => size[when]),
+      )
     if (changed.size === 0) await removeFiles([...files.keys()].map((path) => join(target, path)))
+    const [before, after] = [rates('before'), rates('after')]
     return { rendition, lines, files: [...changed], frameCount, durationSec, isShared, before, after }
   } catch (error) {
     await Promise.allSettled([...files.values()].map((file) => file.close()))

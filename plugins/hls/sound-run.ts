@@ -6,18 +6,24 @@ import { PrecheckError } from '../../src/core/errors.js'
 import { readAt } from '../../src/core/read-at.js'
 import { decodeAdts } from '../../src/media/index.js'
 import { AAC_FRAME_SAMPLES } from '../../src/media/write/encode/adts-frames.js'
-import { type AdtsFormat, brokenSegment, formatOfFrame, notAacLc, sampleRateOf } from './audio-frames.js'
+import { SYNC } from '../../src/media/write/structure/transport-pids.js'
+import {
+  type AdtsFormat,
+  brokenSegment,
+  formatOfFrame,
+  notAacLc,
+  type SegmentFormat,
+  sampleRateOf,
+} from './audio-frames.js'
 import { FragmentFormat } from './fragment-format.js'
 import { soundOfInit } from './mp4-sound.js'
 import type { PackageFolder } from './package-folder.js'
 import type { MediaSegment, Resource } from './playlist.js'
 import type { Rendition } from './read-package.js'
-import type { SegmentFormat } from './segment-format.js'
 import { TransportFormat } from './transport-format.js'
 
 /** The longest segment that is read as a whole: sound of 10 s has some 300 kB. */
 const SEGMENT_MAX_BYTES = 256 * 1024 * 1024
-const TRANSPORT_SYNC = 0x47
 
 /** Segments of a rendition between two discontinuities: one encoder, one clock. */
 export interface SoundRun {
@@ -130,7 +136,7 @@ async function formatOf(
     return () => new FragmentFormat(sound, rendition.path)
   }
   const [sync] = await readResource(folder, rendition, first)
-  if (sync === TRANSPORT_SYNC) return () => new TransportFormat(rendition.path)
+  if (sync === SYNC) return () => new TransportFormat(rendition.path)
   throw new PrecheckError(
     'ERR_HLS_SEGMENT',
     `The segments of ${rendition.path} are neither MPEG-TS nor fragmented MP4.`,

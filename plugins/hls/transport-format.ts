@@ -1,12 +1,13 @@
-import { brokenSegment, formatOfFrame, muxedAudio, notAacLc, wholeFrameLength } from './audio-frames.js'
-import type { SegmentFormat } from './segment-format.js'
+import { malformedReason } from '../../src/media/probe/malformed-file.js'
 import {
-  packUnit,
-  streamsOf,
-  type TransportPacket,
-  type TransportStream,
-  transportPackets,
-} from './transport-packets.js'
+  brokenSegment,
+  formatOfFrame,
+  muxedAudio,
+  notAacLc,
+  type SegmentFormat,
+  wholeFrameLength,
+} from './audio-frames.js'
+import { packUnit, streamsOf, type TransportPacket, transportPackets } from './transport-packets.js'
 
 const ADTS_STREAM = 0x0f
 /** Types of streams that are sound, with those of Dolby, DTS, and of encrypted ones. */
@@ -71,7 +72,7 @@ export class TransportFormat implements SegmentFormat {
   #read(segment: Buffer): Sound {
     const packets = transportPackets(segment)
     if (packets === null) throw brokenSegment(this.#name, 'is not an MPEG transport stream')
-    const { pid } = this.#soundOf(streamsOf(packets))
+    const pid = this.#soundPid(packets)
     const units: { packets: TransportPacket[] }[] = []
     for (const packet of packets) {
       if (packet.pid !== pid || !packet.hasPayload) continue
@@ -83,15 +84,24 @@ export class TransportFormat implements SegmentFormat {
     return { pid, packets, units: whole, frames: this.#frames(whole) }
   }
 
-  #soundOf(streams: readonly TransportStream[]): TransportStream {
-    const sounds = streams.filter(({ type }) => SOUND_TYPES.includes(type))
-    if (sounds.length > 1 || streams.some(({ type }) => PICTURE_TYPES.includes(type))) {
+  #soundPid(packets: readonly TransportPacket[]): number {
+    const streams = this.#streams(packets)
+    const sounds = streams.filter(({ streamType }) => SOUND_TYPES.includes(streamType))
+    if (sounds.length > 1 || streams.some(({ streamType }) => PICTURE_TYPES.includes(streamType))) {
       throw muxedAudio(`The segments of ${this.#name} hold`, this.#name)
     }
     const [sound] = sounds
     if (!sound) throw brokenSegment(this.#name, 'holds no sound')
-    if (sound.type !== ADTS_STREAM) throw notAacLc(this.#name)
-    return sound
+    if (sound.streamType !== ADTS_STREAM) throw notAacLc(this.#name)
+    return sound.pid
+  }
+
+  #streams(packets: readonly TransportPacket[]): ReturnType<typeof streamsOf> {
+    try {
+      return streamsOf(packets)
+    } catch (error) {
+      throw brokenSegment(this.#name, `is unreadable: ${malformedReason(error)}`)
+    }
   }
 
   #unit(packets: TransportPacket[]): Unit {
