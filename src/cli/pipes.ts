@@ -44,13 +44,8 @@ export async function openPipes(
   if (!fromStdin && !toStdout)
     return { inputs: input, output, toStdout, named: (text) => text, deliver: async () => {}, close: async () => {} }
   if (input.length > 1) throw wrong('A pipe takes one file, and several inputs are named.', 'Name one input.')
-  if (fromStdin && process.stdin.isTTY)
-    throw wrong('Nothing is piped into stdin.', 'For example: ffmpeg … -f wav - | voxmux run - -o out.wav')
-  if (fromStdin && output === undefined)
-    throw wrong('A file from stdin has no place for its output.', 'Name it with -o FILE, or -o - for stdout.')
-  if (toStdout && json) throw wrong('--json and -o - would both write to stdout.', 'Write the output into a file.')
-  if (toStdout && process.stdout.isTTY)
-    throw wrong('-o - would write media into this terminal.', 'Pipe it on, or name a file.')
+  if (fromStdin) requireReadable(output)
+  if (toStdout) requireWritable(json)
   const extension = format ?? outputType ?? (fromStdin ? 'wav' : extname(input[0] ?? '').slice(1))
   const folder = await makeProcessFolder(join(stateDir, 'pipes'))
   const close = () => rm(folder, { recursive: true, force: true })
@@ -72,6 +67,20 @@ export async function openPipes(
     await close()
     throw error
   }
+}
+
+/** @throws UsageError `ERR_PIPE` */
+function requireReadable(output: string | undefined): void {
+  if (process.stdin.isTTY)
+    throw wrong('Nothing is piped into stdin.', 'For example: ffmpeg … -f wav - | voxmux run - -o out.wav')
+  if (output === undefined)
+    throw wrong('A file from stdin has no place for its output.', 'Name it with -o FILE, or -o - for stdout.')
+}
+
+/** @throws UsageError `ERR_PIPE` */
+function requireWritable(json: boolean): void {
+  if (json) throw wrong('--json and -o - would both write to stdout.', 'Write the output into a file.')
+  if (process.stdout.isTTY) throw wrong('-o - would write media into this terminal.', 'Pipe it on, or name a file.')
 }
 
 function readerGone(cause: unknown): UsageError {

@@ -41,30 +41,44 @@ export class UsedFolders {
     const { group, path } = this.folder
     const root = await absenceOf(path)
     if (root !== null) return this.#mounts.mountOf(group, path) === null ? ((await misnamed(path)) ?? root) : root
-    const found = new Map<string, string>()
+    const moved = await this.#movedMounts()
+    if (typeof moved === 'string') return moved
+    const missing = await this.#missingPlace(make ? await prepareFolder(this.folder) : new Map())
+    if (missing !== null) return missing
+    for (const [place, mount] of moved) this.#mounts.putMount(group, place, mount)
+    return null
+  }
+
+  /** The folders on another mount point than before; or the reason why one of them cannot be used. */
+  async #movedMounts(): Promise<ReadonlyMap<string, string> | string> {
+    const moved = new Map<string, string>()
     for (const place of this.#all) {
       const mount = await mountPointOf(place).catch((error) => error as NodeJS.ErrnoException)
       if (mount instanceof Error) return reasonOf(place, mount)
-      const before = this.#mounts.mountOf(group, place)
+      const before = this.#mounts.mountOf(this.folder.group, place)
       // Both are folders of one path: the shorter one is further up.
       if (before !== null && mount.length < before.length)
         return (
           `The share of ${place} is not mounted on ${before} any more; ` +
           'if it has moved for good, start once with --as-mounted.'
         )
-      if (before !== mount) found.set(place, mount)
+      if (before !== mount) moved.set(place, mount)
     }
-    const unmade = make ? await prepareFolder(this.folder) : null
+    return moved
+  }
+
+  /** Why a folder is missing. @param unmade reasons for those that could not be made */
+  async #missingPlace(unmade: ReadonlyMap<string, string>): Promise<string | null> {
+    const { path, out } = this.folder
     for (const place of this.#all) {
       // A job creates missing folders within the watched folder, but never behind a link.
       const missing = place.startsWith(path + sep) ? await linkOut(path, place) : await absenceOf(place)
-      const reason = unmade?.get(place)
+      const reason = unmade.get(place)
       // Reports may be missing, but no job ends without the folder of its output.
-      if (reason !== undefined && (missing !== null || place === this.folder.out))
+      if (reason !== undefined && (missing !== null || place === out))
         return `${place} does not exist and cannot be made: ${reason}.`
       if (missing !== null) return missing
     }
-    for (const [place, mount] of found) this.#mounts.putMount(group, place, mount)
     return null
   }
 }

@@ -75,6 +75,12 @@ function correlation(x: Float64Array): Float64Array {
   })
 }
 
+/** A row of a triangular matrix: the values from column `first` on, up to the diagonal. Those before are zero. */
+interface BandRow {
+  readonly first: number
+  readonly values: Float64Array
+}
+
 /**
  * Values of the lost samples with the least prediction error. Samples further apart than the order do not touch, so the
  * equations form a band, which Cholesky's method solves in one sweep.
@@ -82,41 +88,47 @@ function correlation(x: Float64Array): Float64Array {
  * @param b correlation of the prediction error filter
  */
 function solveLost(frame: Float64Array, lost: readonly number[], b: Float64Array): Float64Array {
-  const count = lost.length
-  const index = new Map(lost.map((place, k) => [place, k]))
-  const right = new Float64Array(count)
-  const factors: Float64Array[] = []
-  const firsts: number[] = []
-  for (const [k, place] of lost.entries()) {
+  const rows = factorsOf(lost, b)
+  const solved = knownShares(frame, lost, b)
+  for (const [k, { first, values }] of rows.entries()) {
+    for (let i = first; i < k; i++) solved[k] = (solved[k] ?? 0) - (values[i - first] ?? 0) * (solved[i] ?? 0)
+    solved[k] = (solved[k] ?? 0) / (values[k - first] ?? 1)
+  }
+  for (const [k, { first, values }] of [...rows.entries()].reverse()) {
+    solved[k] = (solved[k] ?? 0) / (values[k - first] ?? 1)
+    for (let i = first; i < k; i++) solved[i] = (solved[i] ?? 0) - (values[i - first] ?? 0) * (solved[k] ?? 0)
+  }
+  return solved
+}
+
+/** What the samples around a lost one that are not lost contribute to its equation. */
+function knownShares(frame: Float64Array, lost: readonly number[], b: Float64Array): Float64Array {
+  const isLost = new Set(lost)
+  return Float64Array.from(lost, (place) => {
+    let share = 0
     for (let lag = -ORDER; lag <= ORDER; lag++) {
       const at = place + lag
-      if (at >= 0 && at < frame.length && !index.has(at))
-        right[k] = (right[k] ?? 0) - (b[Math.abs(lag)] ?? 0) * (frame[at] ?? 0)
+      if (at >= 0 && at < frame.length && !isLost.has(at)) share -= (b[Math.abs(lag)] ?? 0) * (frame[at] ?? 0)
     }
+    return share
+  })
+}
+
+/** The rows of Cholesky's factor of the equations. */
+function factorsOf(lost: readonly number[], b: Float64Array): readonly BandRow[] {
+  const rows: BandRow[] = []
+  for (const [k, place] of lost.entries()) {
     let first = k
     while (first > 0 && place - (lost[first - 1] ?? 0) <= ORDER) first--
-    const row = new Float64Array(k - first + 1)
+    const row = { first, values: new Float64Array(k - first + 1) }
+    rows.push(row)
     for (let j = first; j <= k; j++) {
+      const other = rows[j] ?? row
       let sum = b[place - (lost[j] ?? 0)] ?? 0
-      const other = j === k ? row : (factors[j] ?? row)
-      const otherFirst = j === k ? first : (firsts[j] ?? first)
-      for (let i = Math.max(first, otherFirst); i < j; i++) sum -= (row[i - first] ?? 0) * (other[i - otherFirst] ?? 0)
-      row[j - first] = j === k ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (other[j - otherFirst] ?? 1)
+      for (let i = Math.max(first, other.first); i < j; i++)
+        sum -= (row.values[i - first] ?? 0) * (other.values[i - other.first] ?? 0)
+      row.values[j - first] = j === k ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (other.values[j - other.first] ?? 1)
     }
-    factors.push(row)
-    firsts.push(first)
   }
-  for (let k = 0; k < count; k++) {
-    const row = factors[k] ?? right
-    const first = firsts[k] ?? 0
-    for (let i = first; i < k; i++) right[k] = (right[k] ?? 0) - (row[i - first] ?? 0) * (right[i] ?? 0)
-    right[k] = (right[k] ?? 0) / (row[k - first] ?? 1)
-  }
-  for (let k = count - 1; k >= 0; k--) {
-    const row = factors[k] ?? right
-    const first = firsts[k] ?? 0
-    right[k] = (right[k] ?? 0) / (row[k - first] ?? 1)
-    for (let i = first; i < k; i++) right[i] = (right[i] ?? 0) - (row[i - first] ?? 0) * (right[k] ?? 0)
-  }
-  return right
+  return rows
 }
