@@ -32,11 +32,8 @@ export const TOOLS: { readonly [N in ToolName]: (args: ToolArguments<N>, call: T
   async check(args, { desk, roots, signal }) {
     const open = await roots()
     const input = await requireLocal(args.input, open)
-    const { isEmbedded, limits } = desk.context
     const settings = await settingsOf(args, desk.configOf, open)
-    // The embedded service requires a voice.
-    const requireVoice = settings.recipe.voice.requireVoice || isEmbedded
-    const { file } = await checkFile(input, settings, { ...limits, requireVoice }, signal)
+    const { file } = await checkFile(input, settings, desk.context, signal)
     const { status, error, verdicts, media, writing } = file
     return { input, status, error, verdicts, media, losses: writing?.losses ?? [], writer: writing?.writer ?? null }
   },

@@ -27,9 +27,8 @@ async function askedJob(value: unknown, configOf: ConfigOf, cwd: string) {
 /** The pre-check of a file for the page, with the map of voice and noise that `voxmux check` prints. */
 export async function checkView(value: unknown, configOf: ConfigOf, cwd: string, signal: AbortSignal) {
   const { config, request } = await askedJob(value, configOf, cwd)
-  // The embedded service requires a voice.
-  const requireVoice = config.limits.requireVoice || config.service.kind === 'embedded'
-  const { file } = await checkFile(request.input, request.settings, { ...config.limits, requireVoice }, signal)
+  const service = { limits: config.limits, isEmbedded: config.service.kind === 'embedded' }
+  const { file } = await checkFile(request.input, request.settings, service, signal)
   const { input, status, error, verdicts, media, map, writing } = file
   return {
     ...{ input, status, error, verdicts: verdicts.asSent, losses: writing?.losses ?? [] },

@@ -22,7 +22,7 @@ it('check and a dry run find music under a voice', async () => {
   await ffmpeg('-i', fixture('speech.wav'), '-f', 'lavfi', '-i', chord, '-filter_complex', mix, path)
   const request = requestFor(path)
   const { signal } = new AbortController()
-  const { file } = await checkFile(path, request.settings, {}, signal)
+  const { file } = await checkFile(path, request.settings, { limits: {}, isEmbedded: false }, signal)
   expect(file.map?.music.filter((value) => value >= 0.5).length).toBeGreaterThanOrEqual(2)
 
   const lines: string[] = []

@@ -26,7 +26,9 @@ it('check maps a file that would be sent, and none that is refused', async () =>
   const { settings } = requestFor('/x.wav')
   const { signal } = new AbortController()
   const [sent, refused] = await Promise.all(
-    ['speech.wav', 'no-audio.mp4'].map((name) => checkFile(fixture(name), settings, {}, signal)),
+    ['speech.wav', 'no-audio.mp4'].map((name) =>
+      checkFile(fixture(name), settings, { limits: {}, isEmbedded: false }, signal),
+    ),
   )
   expect(sent?.file.map?.voice).toHaveLength(3)
   expect(sent?.file.map?.noise).toHaveLength(3)
@@ -38,7 +40,7 @@ it('check finds a voice that the mean of the channels cancels', async () => {
   const path = folder.file('opposed.wav')
   await ffmpeg('-i', fixture('speech.wav'), '-af', 'aformat=channel_layouts=mono,pan=stereo|c0=c0|c1=-1*c0', path)
   const { settings } = requestFor(path)
-  const { file } = await checkFile(path, settings, { requireVoice: true }, new AbortController().signal)
+  const { file } = await checkFile(path, settings, { limits: {}, isEmbedded: true }, new AbortController().signal)
   expect(file).toMatchObject({ status: 'done', map: { voicedSec: 0 } })
   await folder.remove()
 })

@@ -61,7 +61,7 @@ it('no path that opens a file follows what is written in it: to an address, or t
     const kept = { index: 0, outputIndex: 0, kind: 'audio', codec: null, fate: 'replaced', packetHash: null } as const
     const steps: Readonly<Record<string, () => Promise<unknown>>> = {
       probe: () => probe(path),
-      check: () => checkFile(path, requestFor(path).settings, {}, signal),
+      check: () => checkFile(path, requestFor(path).settings, { limits: {}, isEmbedded: false }, signal),
       run: () => runJob(requestFor(path), bench.pipeline.context),
       cut: () => cutVoice(swapped, [{ ...request, targetWithoutExtension: folder.file('other') }]),
       loudness: () => measureLoudness(decodePcm(swapped, { audioIndex: 0 })),

@@ -92,7 +92,7 @@ describe('an address as input', () => {
     const { file } = await checkFile(
       `${address}/speech.wav?sig=secret`,
       requestFor('unused').settings,
-      {},
+      { limits: {}, isEmbedded: false },
       AbortSignal.any([]),
     )
     expect(file).toMatchObject({ status: 'failed', input: `${address}/speech.wav?[redacted]` })

@@ -82,7 +82,7 @@ it(
       const what = `${mutate.name} of ${row.name} in round ${round}`
       const signal = AbortSignal.timeout(LONGEST_MS)
       const request = requestFor(path, { recipe: { track: 'all', channels: 'auto' } })
-      const checked = await checkFile(path, request.settings, {}, signal)
+      const checked = await checkFile(path, request.settings, { limits: {}, isEmbedded: false }, signal)
       expect(checked.file.error?.code ?? 'ERR_NONE', `check: ${what}`).toMatch(/^ERR_/)
       const outcome = await runJob(request, pipeline.context, { signal }).catch((error: unknown) => {
         expect(error, what).toBeInstanceOf(VoxmuxError)

@@ -39,14 +39,13 @@ export const command = defineCommand({
     const config = await loadConfig(args, flagsOf(args), context)
     const settings = await jobSettingsOf(config, args, cwd)
     const colors = colorsOf(process.stdout)
-    // The embedded service requires a voice.
-    const requireVoice = config.limits.requireVoice || config.service.kind === 'embedded'
+    const service = { limits: config.limits, isEmbedded: config.service.kind === 'embedded' }
     const outcomes = []
     for (const input of await expandInputs(args.input, cwd)) {
-      const outcome = await checkFile(input, settings, { ...config.limits, requireVoice }, signal)
+      const outcome = await checkFile(input, settings, service, signal)
       outcomes.push(outcome)
       output.event({ ...outcome.file })
-      output.print(describeCheck(outcome.file, settings.recipe, config.service.kind === 'embedded', colors))
+      output.print(describeCheck(outcome.file, settings.recipe, service.isEmbedded, colors))
     }
     const exitCode = overallExitCode(outcomes.map((outcome) => outcome.exitCode))
     output.result({ exitCode, files: outcomes.map(({ file }) => file) })

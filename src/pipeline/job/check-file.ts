@@ -5,6 +5,7 @@ import { redactUrl } from '../../core/redact.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { type Limits, refusalError, runRules, subjectOfMedia, type Verdict, verdict } from '../../precheck/index.js'
 import type { VoiceMap } from '../../voice/index.js'
+import type { PipelineContext } from '../context.js'
 import type { FileEvent } from '../events.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { judge, type Verdicts } from '../plan/judge.js'
@@ -26,8 +27,13 @@ export interface CheckedFile extends FileEvent {
   readonly map: VoiceMap | null
 }
 
+/** The service that would get the voice. The embedded one requires that somebody speaks. */
+type CheckedService = Pick<PipelineContext, 'limits' | 'isEmbedded'>
+
 /** Checks one input without sending or writing anything. Throws only when it is aborted. @returns its own exit code too */
-export async function checkFile(input: string, settings: JobSettings, limits: Limits, signal: AbortSignal) {
+export async function checkFile(input: string, settings: JobSettings, service: CheckedService, signal: AbortSignal) {
+  const requireVoice = settings.recipe.voice.requireVoice || service.isEmbedded
+  const limits = { ...service.limits, requireVoice }
   let media: MediaInfo | null = null
   let verdicts: Verdicts = { asIs: [], asSent: [] }
   try {
