@@ -25,18 +25,15 @@ export interface JobKind {
 }
 
 /** A job whose output is decided, and the steps that make it. */
-export interface PlannedJob {
+export interface PlannedJob extends Pick<JobPlan, 'output' | 'outputBytes' | 'workBytes'> {
   /** The input as the ledger and events show it. */
   readonly input: string
-  readonly output: string
   /** Key of the job. Requests with equal keys are one job. */
   readonly key: string
   readonly inputIdentity: Job['inputIdentity']
   readonly recipeHash: string
   /** `--force`: a file with the output's name is replaced. */
   readonly replaces: boolean
-  readonly outputBytes: number
-  readonly workBytes: number
   /** The plan for the hooks. Null if the input cannot be read here. */
   readonly filePlan: JobPlan | null
   /** @throws {UsageError} `ERR_OUTPUT_EXISTS` */

@@ -5,6 +5,7 @@ import type { PipelineContext } from '../context.js'
 import { requireFreeSpace } from '../output/free-space.js'
 import { partPath, receiptPartPath, reportPartPath, sidecarPartPath } from '../output/part-file.js'
 import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
+import type { JobPlan } from '../plan/plan-job.js'
 
 /** The files that one attempt at a job works on. */
 export interface Workbench {
@@ -25,15 +26,9 @@ export interface Workbench {
   close(): Promise<void>
 }
 
-interface Wanted {
-  readonly output: string
-  readonly outputBytes: number
-  readonly workBytes: number
-}
-
 /** Opens the workbench of a job. Notes the output's folder first: a hook that looks at the folder looks at this one. */
 export async function openWorkbench(
-  { output, outputBytes, workBytes }: Wanted,
+  { output, outputBytes, workBytes }: Pick<JobPlan, 'output' | 'outputBytes' | 'workBytes'>,
   jobId: string,
   context: PipelineContext,
 ): Promise<Workbench> {

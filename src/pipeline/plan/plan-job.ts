@@ -40,14 +40,14 @@ import { rehearse } from './rehearse.js'
 export interface PlanRequest {
   /** Id of the events until the ledger has the job. */
   readonly provisionalId: string
-  /** Absolute path. */
+  /** Absolute path, or https address. */
   readonly input: string
   /** As typed; see `outputPath`. */
   readonly output: string | undefined
   /** Name of the output without its extension, if voxmux chooses it. Undefined for the input's name and a label. */
   readonly outputStem?: string | undefined
   readonly cwd: string
-  /** Group of the job. Groups take turns. */
+  /** Group of the job, such as a watch folder. Groups take turns, and each can be paused. */
   readonly group: string
   readonly settings: JobSettings
   /** The service fetches the input itself, which must be an address. */

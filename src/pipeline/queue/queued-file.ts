@@ -1,21 +1,14 @@
 import { z } from 'zod'
 import { UsageError } from '../../core/errors.js'
 import { type Job, type JobState, mapTexts } from '../../ledger/index.js'
-import { type JobSettings, jobSettingsSchema } from '../plan/job-settings.js'
+import { jobSettingsSchema } from '../plan/job-settings.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { isWebAddress, shownInput } from '../web-address.js'
 
 /** A file for any worker to process. */
-export interface QueuedFile {
-  /** Absolute path, or https address. */
-  readonly input: string
+export interface QueuedFile extends Pick<PlanRequest, 'input' | 'outputStem' | 'settings' | 'group'> {
   /** Absolute path: a file, or a folder with a slash at its end, which then gets a name from the input. */
   readonly output: string
-  /** Name of the output in that folder, without its extension; by default the input's name with `.regen`. */
-  readonly outputStem?: string | undefined
-  readonly settings: JobSettings
-  /** Group of the job, such as a watch folder. Groups take turns, and each can be paused. */
-  readonly group: string
   /** Higher priorities run sooner; default 0. */
   readonly priority?: number | undefined
   /** Earliest start, in Unix milliseconds. */

@@ -24,46 +24,33 @@ export interface MuxOptions extends AudioChoices {
   readonly addTrack?: boolean | undefined
 }
 
+interface StreamInOutput {
+  readonly outputIndex: number
+  readonly dispositions: readonly string[]
+  /** A new title; null for that of the input. */
+  readonly title: string | null
+}
+
 /** A stream with a new voice. */
-export interface NewStream {
+export interface NewStream extends StreamInOutput {
   /** `input` is the track that was regenerated. An added stream stands beside it. */
   readonly fate: 'replaced' | 'added'
   readonly input: AudioStreamInfo
-  readonly outputIndex: number
-  readonly dispositions: readonly string[]
-  readonly title: string | null
   readonly encoding: AudioEncoding
   readonly reason: string | null
 }
 
 /** Fate of a stream. `outputIndex` is null for a dropped stream. */
 export type PlannedStream =
-  | {
-      readonly fate: 'copied'
-      readonly input: StreamInfo
-      readonly outputIndex: number
-      readonly dispositions: readonly string[]
-      /** A new title; null for that of the input. */
-      readonly title: string | null
-      readonly reason: string | null
-    }
+  | (StreamInOutput & { readonly fate: 'copied'; readonly input: StreamInfo; readonly reason: string | null })
   | NewStream
-  | {
+  | (StreamInOutput & {
       readonly fate: 'converted'
       readonly input: StreamInfo
-      readonly outputIndex: number
-      readonly dispositions: readonly string[]
-      readonly title: null
       readonly codec: string
       readonly reason: string
-    }
-  | {
-      readonly fate: 'dropped'
-      readonly input: StreamInfo
-      readonly outputIndex: null
-      readonly reason: string
-      readonly isLoss: boolean
-    }
+    })
+  | (StreamPassage & { readonly fate: 'dropped' } & { readonly input: StreamInfo; readonly outputIndex: null })
 
 /** An output, and what becomes of each stream. */
 export interface PlannedStreams {

@@ -15,8 +15,6 @@ export const MAX_BLOCK_TICK = 0x7fff
 /** New packets on the clock of the file. */
 export interface NewMatroskaTrack {
   readonly voice: VoiceTrack
-  /** Place among the donors. */
-  readonly place: number
   readonly donor: MatroskaDonor
   /** Lead-in that its entry states; 0 if none. */
   readonly codecDelayNs: number
@@ -60,7 +58,7 @@ export function newMatroskaTrack(
   }
   const { blockBytes, blockPieces } = blockMaker(file, voice, { packets, donor: place }, tickOf)
   return {
-    ...{ voice, place, donor, slots, tickOf, blockBytes, blockPieces, endIn, count: packets.count },
+    ...{ voice, donor, slots, tickOf, blockBytes, blockPieces, endIn, count: packets.count },
     codecDelayNs,
     packetAt: (tick) => Math.max(0, firstFrom(tick + 1) - 1),
     firstIn: (slot) => firsts[slot] as number,
