@@ -55,8 +55,11 @@ describe('a name that hides what it is', () => {
 
   it('stays exact in JSON', () => {
     const { output, out } = opened(true)
-    output.event({ ...file, input: name })
-    expect(JSON.parse(out())).toMatchObject({ input: name })
+    output.event({ ...file, input: `${name}\u009b` })
+    const line = out()
+    // A terminal obeys these, and JSON.stringify leaves them alone.
+    expect(line).not.toMatch(/[\u202e\u009b]/)
+    expect(JSON.parse(line)).toMatchObject({ input: `${name}\u009b` })
   })
 })
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { type ExitCode, errorReport, type VoxmuxError } from '../../core/errors.js'
-import { visibleLines, visibleText } from '../../core/visible-text.js'
+import { visibleJson, visibleLines, visibleText } from '../../core/visible-text.js'
 import { EVENT_SCHEMA_VERSION, type FileEvent, type InputStatus, type ResultEvent } from '../../pipeline/events.js'
 import { firstFault, stdoutFaultLine } from './stdout-fault.js'
 
@@ -119,7 +119,9 @@ class NdjsonWriter {
 
   write<E extends WritableEvent>({ event, ...fields }: E): void {
     if (!this.#isOpen) return
-    this.#stream.write(`${JSON.stringify({ event, schemaVersion: EVENT_SCHEMA_VERSION, id: null, ...fields })}\n`)
+    const line = JSON.stringify({ event, schemaVersion: EVENT_SCHEMA_VERSION, id: null, ...fields })
+    // A person may read it in a terminal.
+    this.#stream.write(`${visibleJson(line)}\n`)
   }
 }
 
