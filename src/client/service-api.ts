@@ -209,6 +209,9 @@ function registration({ clientFileId, start, end }: FileToRegister) {
   return { client_file_id: clientFileId, start, end }
 }
 
+/** A database ends a text at a NUL, and replaces half a pair of UTF-16: a start would then name another file. */
+const STORABLE = /^[^\p{Cc}\p{Cs}]+$/u
+
 /** A failed registration (`error_code` 500) is an internal error of the service, even inside a 200. */
 function registrationFault(
   operation: OperationName,
@@ -218,7 +221,7 @@ function registrationFault(
   if (registered.error_code === 500 || registered.success === false) {
     throw new HttpFault({ operation, reason: 'status', status: 500, detail: 'it could not register the file' })
   }
-  if (registered.file_id === '') return 'the file id is empty'
+  if (!STORABLE.test(registered.file_id)) return 'the file id is empty or has characters that no text has'
   return registered.client_file_id === clientFileId ? undefined : 'it names another file'
 }
 

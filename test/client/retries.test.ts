@@ -107,6 +107,16 @@ describe('a lasting fault', () => {
     const registered = await client.registerFileFromUrl({ clientFileId: 'a', sourceUrl: 'https://example.org/a' })
     expect(registered.client_file_id).toBe('a')
   })
+
+  test('a file id that a ledger would keep as another one is not taken', async ({ server, client }) => {
+    for (const file_id of ['', 'a\0b', 'half a pair \ud800']) {
+      const registered_file = { file_id, client_file_id: 'a', file_name: 'a' }
+      server.fail('registerFileFromUrl', { kind: 'answer', body: { registered_file } })
+    }
+    const source = { clientFileId: 'a', sourceUrl: 'https://example.org/a' }
+    expect((await client.registerFileFromUrl(source)).file_id).toBe(server.files[0]?.id)
+    expect(server.calls.registerFileFromUrl).toBe(4)
+  })
 })
 
 describe('Retry-After', () => {
