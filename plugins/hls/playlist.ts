@@ -141,7 +141,7 @@ function splitTag(line: string): { tag: string; value: string } {
   return colon < 0 ? { tag: line.slice(1), value: '' } : { tag: line.slice(1, colon), value: line.slice(colon + 1) }
 }
 
-const ATTRIBUTE = /([^=,"]*)=(?:"([^"]*)"|([^",]*))\s*(?:,|$)/y
+const ATTRIBUTE = /([^=,"]*)=(?:"([^"]*)"\s*|([^",]*))(?:,|$)/y
 
 /** Reads attributes from left to right, each of them once. One of another form is skipped up to the next comma. */
 function parseAttributes(value: string): ReadonlyMap<string, string> {

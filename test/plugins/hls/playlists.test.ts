@@ -31,6 +31,7 @@ describe('a master playlist', () => {
   it.each([
     ['letters without a value', `#EXT-X-MEDIA:${'A'.repeat(900_000)}`],
     ['values in one another', `#EXT-X-MEDIA:${'A='.repeat(450_000)}"`],
+    ['blanks before a quote', `#EXT-X-MEDIA:A=${' '.repeat(900_000)}"`],
   ])('is read once, however long its attributes are: %s', (_, line) => {
     expect(parseMaster(`#EXTM3U\n${line}\n`, 'master.m3u8').entries[0]?.uri).toBeNull()
   })
