@@ -1,11 +1,12 @@
 import type { Config } from '../config/index.js'
+import { nearest } from '../config/nearest.js'
 import { errorReport, toVoxmuxError, UsageError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
+import { docsPage } from '../core/package-folder.js'
 import type { JobFacts, JobHooks, Veto } from '../pipeline/job-hooks.js'
 import type { ExtensionParts } from './extension.js'
 import { catchLooseErrors, type ExtensionScope, inScope } from './extension-scope.js'
 import { type LoadedExtension, loadExtension } from './load-extension.js'
-import { requireParts } from './require-parts.js'
 import { type WaitOptions, waitForExtension } from './wait-for-extension.js'
 
 interface RunningExtensions {
@@ -119,4 +120,52 @@ function messageOf(thrown: unknown): string {
   return errorReport(toVoxmuxError(thrown))
     .message.replace(/^Unexpected fault: /, '')
     .replace(/\.$/, '')
+}
+
+const PARTS: readonly (keyof ExtensionParts)[] = ['hooks', 'stop']
+const HOOKS: readonly (keyof NonNullable<ExtensionParts['hooks']>)[] = [
+  'beforePlan',
+  'afterPlan',
+  'onProgress',
+  'afterPublish',
+  'onFailure',
+]
+
+/**
+ * Validates the result of an extension's `start`. A mistyped hook would never be called, and a file that it should
+ * refuse would be paid for. Other properties are ignored.
+ *
+ * @throws {UsageError} `ERR_EXTENSION_START`
+ */
+function requireParts(name: string, returned: unknown): ExtensionParts {
+  if (returned === undefined || returned === null) return {}
+  const parts = entries(returned)
+  const hooks = entries(parts?.hooks ?? {})
+  const problem =
+    (parts === undefined && 'it returns neither an object nor nothing') ||
+    (hooks === undefined && 'its "hooks" is not an object') ||
+    unknownName(parts ?? {}, PARTS) ||
+    unknownName(hooks ?? {}, HOOKS) ||
+    noFunction({ ...hooks, stop: parts?.stop }, [...HOOKS, 'stop'])
+  if (!problem) return returned
+  throw new UsageError('ERR_EXTENSION_START', `The extension "${name}" cannot be used: ${problem}.`, {
+    remedies: [`"start" returns { hooks, stop }; hooks are ${HOOKS.join(', ')}. See ${docsPage('extensions.md')}.`],
+  })
+}
+
+function entries(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
+}
+
+function unknownName(found: Readonly<Record<string, unknown>>, known: readonly string[]): string | undefined {
+  for (const key of Object.keys(found)) {
+    const meant = known.includes(key) ? undefined : nearest(key, known)
+    if (meant !== undefined) return `it has "${key}" (did you mean "${meant}"?)`
+  }
+  return undefined
+}
+
+function noFunction(found: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  const wrong = names.find((key) => found[key] !== undefined && found[key] !== null && typeof found[key] !== 'function')
+  return wrong && `its "${wrong}" is not a function`
 }

@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events'
 import { type Config, type Flags, resolveConfig } from '../config/resolve-config.js'
 import { VoxmuxError } from '../core/errors.js'
 import { type Logger, silentLogger } from '../core/logger.js'
+import type { PipelineContext } from '../pipeline/context.js'
 import type { FileEvent, JobEvent } from '../pipeline/events.js'
 import type { JobOutcome } from '../pipeline/job/job-outcome.js'
+import type { Pipeline } from '../pipeline/job/open-pipeline.js'
 import { runJobs } from '../pipeline/job/run-jobs.js'
 import { requireOwnOutputs } from '../pipeline/plan/own-outputs.js'
 import {
@@ -13,7 +15,7 @@ import {
   planRequestOfJob,
   readJobRequests,
 } from '../pipeline/queue/job-request.js'
-import { inSharedRuntime, LINGER_MS } from './shared-runtimes.js'
+import { openRuntime } from './open-runtime.js'
 
 /** Options of `runRequests`. */
 export interface RunRequestsOptions {
@@ -113,4 +115,54 @@ function configOf(
   { cwd = process.cwd(), env = process.env, config, settings }: RunRequestsOptions,
 ) {
   return resolveConfig({ cwd, env, configPath: config, flags: { ...settings, ...flagsOfRequest(job) } })
+}
+
+/** One runtime that any number of callers use. */
+interface Shared {
+  readonly runtime: Promise<Pipeline>
+  users: number
+  closing: NodeJS.Timeout | undefined
+}
+
+/** How long a runtime stays open for the next call: a script runs one step after another. */
+const LINGER_MS = 250
+
+const open = new Map<string, Shared>()
+
+/**
+ * Calls `use` with the runtime of a configuration. The first caller opens it. All callers share it: one token, one
+ * status watcher, one transfer pool, one embedded service. It closes after `lingerMs` without a caller. With 0 it closes
+ * before this resolves.
+ */
+async function inSharedRuntime<T>(
+  config: Config,
+  logger: Logger,
+  lingerMs: number,
+  use: (context: PipelineContext) => Promise<T>,
+): Promise<T> {
+  const key = keyOf(config)
+  const shared = open.get(key) ?? { runtime: openRuntime(config, { logger }), users: 0, closing: undefined }
+  open.set(key, shared)
+  shared.users++
+  clearTimeout(shared.closing)
+  try {
+    const { context } = await shared.runtime
+    return await use({ ...context, logger })
+  } finally {
+    shared.users--
+    if (shared.users === 0 && lingerMs === 0) await close(key, shared)
+    else if (shared.users === 0) shared.closing = setTimeout(() => void close(key, shared), lingerMs)
+  }
+}
+
+async function close(key: string, { runtime }: Shared): Promise<void> {
+  open.delete(key)
+  // If the runtime failed to open, its callers have the error already.
+  await runtime.then((opened) => opened.close()).catch(() => {})
+}
+
+/** A key of all settings of a runtime, without those of a single job and without the origins of values. */
+function keyOf({ preset, recipe, outputType, strict, report, chunkSec, concurrency, ...config }: Config): string {
+  const { origins, files, notes, limits, ...common } = config
+  return JSON.stringify({ ...common, limits: { ...limits, requireVoice: false } })
 }

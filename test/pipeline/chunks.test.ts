@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readSamples } from '../../src/media/pcm/pcm-samples.js'
 import { runJob } from '../../src/pipeline/job/run-job.js'
-import { paidSecOf } from '../../src/pipeline/output/paid-sec.js'
+import { paidSecOf } from '../../src/pipeline/output/receipt.js'
 import { chunkForecast, chunkLengths, partCount } from '../../src/pipeline/plan/chunk-lengths.js'
 import { planJob } from '../../src/pipeline/plan/plan-job.js'
 import { planChunks } from '../../src/pipeline/voice/plan-chunks.js'

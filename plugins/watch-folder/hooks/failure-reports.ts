@@ -10,7 +10,7 @@ import type { Job } from '../../../src/ledger/index.js'
 import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { requireInside } from '../folders/require-inside.js'
-import type { AfterFacts } from './after-facts.js'
+import type { AfterFacts } from './call-after.js'
 
 /** Version of a report's shape, raised when a field changes its meaning or is removed. */
 const SCHEMA_VERSION = 1

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { UsageError } from '../../core/errors.js'
 import { formatTime } from '../../core/time.js'
 import { exitCodeOf } from '../../pipeline/job/run-jobs.js'
-import { paidSecOf } from '../../pipeline/output/paid-sec.js'
+import { paidSecOf } from '../../pipeline/output/receipt.js'
 import {
   durationFlag,
   flagsOf,

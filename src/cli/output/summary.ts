@@ -7,8 +7,13 @@ import type { JobOutcome } from '../../pipeline/job/job-outcome.js'
 import { certificateWords } from '../../pipeline/output/certificate-words.js'
 import { changeWords } from '../../pipeline/output/change-words.js'
 import { faultWords } from '../../pipeline/output/fault-words.js'
-import { paidSecOf } from '../../pipeline/output/paid-sec.js'
-import type { LoudnessFigures, Receipt, StreamFate, TrackRecord } from '../../pipeline/output/receipt.js'
+import {
+  type LoudnessFigures,
+  paidSecOf,
+  type Receipt,
+  type StreamFate,
+  type TrackRecord,
+} from '../../pipeline/output/receipt.js'
 import { reportPath } from '../../pipeline/plan/output-path.js'
 import { clock } from './clock.js'
 

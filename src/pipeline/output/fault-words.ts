@@ -5,7 +5,7 @@ const LEAST_FALL_DB = 1
 
 /** Says which faults were found in the voice and what became of them, one sentence each, for people. */
 export function faultWords(voices: readonly VoiceRecord[]): readonly string[] {
-  const [hum] = voices.flatMap(({ hum }) => hum ?? []).sort((one, other) => other.levelDb - one.levelDb)
+  const hum = loudest(voices.flatMap(({ hum }) => hum ?? []))
   const [clipping] = voices.flatMap(({ clipping }) => clipping ?? []).sort((one, other) => other.share - one.share)
   const words: string[] = []
   if (hum) {
@@ -17,14 +17,17 @@ export function faultWords(voices: readonly VoiceRecord[]): readonly string[] {
     words.push(
       `clipped peaks in ${percent(clipping.share)} of the samples, ${percent(clipping.shareLeft)} in the output`,
     )
-  const [reverberation] = voices
-    .flatMap(({ reverberation }) => reverberation ?? [])
-    .sort((one, other) => other.levelDb - one.levelDb)
+  const reverberation = loudest(voices.flatMap(({ reverberation }) => reverberation ?? []))
   if (reverberation)
     words.push(
       `reverberation at ${reverberation.levelDb.toFixed(0)} dB relative to the voice, ${reverberation.levelLeftDb.toFixed(0)} dB in the output`,
     )
   return words
+}
+
+/** The one with the highest level; undefined if there is none. */
+export function loudest<T extends { readonly levelDb: number }>(faults: readonly T[]): T | undefined {
+  return faults.toSorted((one, other) => other.levelDb - one.levelDb)[0]
 }
 
 function percent(share: number): string {

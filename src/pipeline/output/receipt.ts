@@ -236,3 +236,8 @@ export async function readReceipt(path: string): Promise<Receipt | undefined> {
     return undefined
   }
 }
+
+/** Seconds for which a run was charged: its voices, and the parts without one. */
+export function paidSecOf({ voices, voicelessPaidSec }: Pick<Receipt, 'voices' | 'voicelessPaidSec'>): number {
+  return voices.reduce((sum, { paidSec }) => sum + paidSec, voicelessPaidSec)
+}

@@ -1,9 +1,9 @@
-import { isSameSound, type SampleRange, type SoundChange, soundChange } from '../../media/index.js'
-import type { FaultFigures } from '../../voice/index.js'
+import { isSameSound, type SampleRange, type SoundChange, soundChange, soundPairs } from '../../media/index.js'
+import { compareFaults, type FaultFigures } from '../../voice/index.js'
 import { rangesInCut } from '../plan/segments.js'
 import type { ObtainedChunk } from '../voice/obtain-chunk.js'
 import type { ObtainedPiece } from '../voice/obtain-voices.js'
-import { soundFaults } from './sound-faults.js'
+import { loudest } from './fault-words.js'
 
 /** The change of each chunk; a chunk that could not be compared is absent. */
 export type SoundChanges = ReadonlyMap<ObtainedChunk, SoundChange & FaultFigures>
@@ -66,4 +66,49 @@ function ownRanges({ plan, range, joins }: ObtainedPiece, index: number, chunkSt
     startSample: startSample - chunkStart,
     endSample: endSample - chunkStart,
   }))
+}
+
+/** A part long enough to show a steady hum. */
+const PART_SEC = 20
+/** So many parts bound the time that a long film takes. Hum, clipping and a room last. */
+const MOST_PARTS = 6
+
+interface SoundFaultsOptions {
+  /** The part of the chunk that reaches the output, in samples of its cut. */
+  readonly range: SampleRange
+  /** Share of the regenerated audio in the output, 0 to 1. */
+  readonly share: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Measures the hum, the clipping and the reverberation of a voice, before and after, in the first channel of some parts.
+ * The figures are those of the parts with the loudest hum and the most reverberation, and means of the clipping.
+ */
+async function soundFaults(
+  { cut, alignment }: ObtainedChunk,
+  { range, share, signal }: SoundFaultsOptions,
+): Promise<FaultFigures> {
+  const figures: FaultFigures[] = []
+  const ranges = spreadParts(range, PART_SEC * cut.sampleRate)
+  for await (const { before, after } of soundPairs(cut, alignment, { ranges, share, signal }))
+    figures.push(compareFaults(before, after, cut.sampleRate))
+  const clipped = figures.flatMap(({ clipping }) => clipping ?? [])
+  const mean = (figure: 'share' | 'shareLeft') => clipped.reduce((sum, each) => sum + each[figure], 0) / figures.length
+  return {
+    hum: loudest(figures.flatMap(({ hum }) => hum ?? [])) ?? null,
+    clipping: clipped.length === 0 ? null : { share: mean('share'), shareLeft: mean('shareLeft') },
+    reverberation: loudest(figures.flatMap(({ reverberation }) => reverberation ?? [])) ?? null,
+  }
+}
+
+/** The whole range if it is short, and else parts of it at even distances. */
+function spreadParts({ startSample, endSample }: SampleRange, partSamples: number): readonly SampleRange[] {
+  const length = endSample - startSample
+  const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(length / partSamples)))
+  const size = Math.min(length, partSamples)
+  return Array.from({ length: count }, (_, place) => {
+    const start = startSample + Math.round(count === 1 ? 0 : (place * (length - size)) / (count - 1))
+    return { startSample: start, endSample: start + size }
+  })
 }
