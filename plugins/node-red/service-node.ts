@@ -1,5 +1,5 @@
 import { VoxmuxClient } from '../../src/client/voxmux-client.js'
-import { thrownMessage } from '../../src/core/thrown-message.js'
+import { thrownMessage } from '../../src/core/errors.js'
 import type { FlowNode } from './runtime.js'
 
 /** The fields of the editor, without the secrets. */

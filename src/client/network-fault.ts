@@ -1,4 +1,4 @@
-import { thrownMessage } from '../core/thrown-message.js'
+import { thrownMessage } from '../core/errors.js'
 import { HttpFault } from './http-fault.js'
 import { isInsecure, plainReason } from './insecure-connection.js'
 

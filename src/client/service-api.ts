@@ -17,8 +17,8 @@ import {
   type StartProcessAnswer,
   startProcessAnswerSchema,
 } from '../contract/index.js'
+import { lateAbort } from '../core/abort.js'
 import { UsageError } from '../core/errors.js'
-import { lateAbort } from '../core/linked-abort.js'
 import type { Logger } from '../core/logger.js'
 import { joinAddress, safeAddress } from './address.js'
 import type { ResolvedClientOptions } from './client-options.js'

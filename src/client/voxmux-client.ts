@@ -6,9 +6,8 @@ import type {
   RegisteredFileFromUrl,
   StartProcessAnswer,
 } from '../contract/index.js'
-import { throwIfAborted } from '../core/abort.js'
+import { linkedAbort, throwIfAborted } from '../core/abort.js'
 import { TransientError, toVoxmuxError } from '../core/errors.js'
-import { linkedAbort } from '../core/linked-abort.js'
 import { silentLogger } from '../core/logger.js'
 import { type ResolvedClientOptions, resolveClientOptions, type VoxmuxClientOptions } from './client-options.js'
 import { fileFailed } from './file-failed.js'

@@ -1,6 +1,5 @@
-import { UsageError } from '../core/errors.js'
+import { thrownMessage, UsageError } from '../core/errors.js'
 import { readNamedFile } from '../core/read-plain-file.js'
-import { thrownMessage } from '../core/thrown-message.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 
 /** Reads a JSON file of a user. @throws {UsageError} `ERR_CONFIG_MISSING`, `ERR_CONFIG_SYNTAX` (with the line) */

@@ -2,9 +2,8 @@ import { constants } from 'node:fs'
 import { access, chmod, stat } from 'node:fs/promises'
 import { homedir, userInfo } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { UsageError } from '../core/errors.js'
+import { thrownMessage, UsageError } from '../core/errors.js'
 import { makeDurableFolder, reasonAgainstFolder } from '../core/make-folder.js'
-import { thrownMessage } from '../core/thrown-message.js'
 
 /** For daemons without a home. The installer of the daemon creates it and makes the daemon's user its owner. */
 export const SYSTEM_STATE_FOLDER = '/var/lib/voxmux'

@@ -1,4 +1,5 @@
-import { thrownMessage } from './thrown-message.js'
+import { inspect } from 'node:util'
+
 /** Exit codes of the command line. They are a contract: see the README's table. */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 130
 
@@ -233,4 +234,10 @@ function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefin
     default:
       return undefined
   }
+}
+
+/** The message of any thrown value. JavaScript can throw anything, even objects that `String` rejects. */
+export function thrownMessage(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message
+  return typeof thrown === 'string' ? thrown : inspect(thrown, { depth: 1, breakLength: Number.POSITIVE_INFINITY })
 }

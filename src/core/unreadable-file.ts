@@ -1,5 +1,4 @@
-import { UsageError } from './errors.js'
-import { thrownMessage } from './thrown-message.js'
+import { thrownMessage, UsageError } from './errors.js'
 
 /**
  * The error for a named file that cannot be read.

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { thrownMessage } from '../core/thrown-message.js'
+import { thrownMessage } from '../core/errors.js'
 import { loadC2pa, OFFLINE } from './c2pa-package.js'
 import { readingType } from './carrier.js'
 import { ASSERTION } from './manifest.js'

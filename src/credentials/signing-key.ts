@@ -10,8 +10,7 @@ import {
 } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { CredentialsSettings } from '../config/index.js'
-import { UsageError } from '../core/errors.js'
-import { thrownMessage } from '../core/thrown-message.js'
+import { thrownMessage, UsageError } from '../core/errors.js'
 import type { SigningAlgorithm } from './c2pa-package.js'
 import type { SigningCertificate } from './signing-certificate.js'
 

@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { CredentialsSettings } from '../config/index.js'
+import { withTimeLimit } from '../core/abort.js'
 import { guardedRequest, requirePublicAddress } from '../core/address-guard.js'
-import { TransientError, UsageError } from '../core/errors.js'
-import { withTimeLimit } from '../core/linked-abort.js'
+import { TransientError, thrownMessage, UsageError } from '../core/errors.js'
 import { redactUrl } from '../core/redact.js'
-import { thrownMessage } from '../core/thrown-message.js'
 
 /** Room that a signature keeps for a time stamp. A longer one is refused. */
 export const TIMESTAMP_BYTES = 16_384

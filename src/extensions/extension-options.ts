@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { checkSchema } from '../config/check-schema.js'
 import { schemaKeys } from '../config/schema-keys.js'
-import { UsageError } from '../core/errors.js'
-import { thrownMessage } from '../core/thrown-message.js'
+import { thrownMessage, UsageError } from '../core/errors.js'
 
 /** The required part of Standard Schema (standardschema.dev), which zod, valibot and arktype implement. */
 interface StandardSchema {

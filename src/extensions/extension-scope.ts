@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { thrownMessage } from '../core/errors.js'
 import type { Logger } from '../core/logger.js'
-import { thrownMessage } from '../core/thrown-message.js'
 
 /** The extension whose code is running. */
 export interface ExtensionScope {

@@ -1,5 +1,4 @@
-import { throwIfAborted } from '../core/abort.js'
-import { linkedAbort } from '../core/linked-abort.js'
+import { linkedAbort, throwIfAborted } from '../core/abort.js'
 import type { Block } from './block-plan.js'
 
 /**

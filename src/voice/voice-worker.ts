@@ -1,7 +1,6 @@
 /** The worker thread: loads the engine once, then answers one request after the other. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { VoxmuxError } from '../core/errors.js'
-import { thrownMessage } from '../core/thrown-message.js'
+import { thrownMessage, VoxmuxError } from '../core/errors.js'
 import type { Block } from './block-plan.js'
 import { createEmbeddedEngine } from './embedded-engine.js'
 import type { RegeneratedBlock, VoiceEngine } from './engine.js'

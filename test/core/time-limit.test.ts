@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
+import { withTimeLimit } from '../../src/core/abort.js'
 import { guardedRequest } from '../../src/core/address-guard.js'
-import { withTimeLimit } from '../../src/core/linked-abort.js'
 import { withServer } from '../service/support/file-server.js'
 
 setFlagsFromString('--expose-gc')

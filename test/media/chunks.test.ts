@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { joinVoiceChunks } from '../../src/media/align/join-voice-chunks.js'
-import { findSilences, planVoiceChunkCuts } from '../../src/media/cut/voice-chunk-plan.js'
+import { cutsAtPauses, loudnessOverTime } from '../../src/media/cut/cuts-at-pauses.js'
 import type { PcmFormat, PcmStream } from '../../src/media/pcm/pcm.js'
 import { readSamples } from '../../src/media/pcm/pcm-samples.js'
 import { collectPcm, pcmFromBuffer } from '../helpers/sound/pcm-buffers.js'
@@ -18,12 +18,12 @@ const pcm = (values: Float64Array) =>
 
 describe('chunks', () => {
   it('are cut in pauses, none longer than allowed', async () => {
-    const over = await findSilences(pcm(signal))
-    const cuts = planVoiceChunkCuts(over, { mostSamples: 4 * RATE, searchSamples: 2 * RATE })
+    const over = await loudnessOverTime(pcm(signal))
+    const cuts = cutsAtPauses(over, { mostSamples: 4 * RATE, searchSamples: 2 * RATE })
     expect(cuts.length).toBe(2)
     expect(Math.abs((cuts[0] ?? 0) / RATE - 3.5)).toBeLessThan(0.2)
     expect(Math.abs((cuts[1] ?? 0) / RATE - 7)).toBeLessThan(0.2)
-    expect(planVoiceChunkCuts(over, { mostSamples: 20 * RATE, searchSamples: RATE })).toEqual([])
+    expect(cutsAtPauses(over, { mostSamples: 20 * RATE, searchSamples: RATE })).toEqual([])
   })
 
   const parts = (gains: readonly number[]) => {

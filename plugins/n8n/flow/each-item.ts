@@ -1,4 +1,4 @@
-import { linkedAbort } from '../../../src/core/linked-abort.js'
+import { linkedAbort } from '../../../src/core/abort.js'
 
 /**
  * Works on items, several at once, and gives the results in the order of the items. The first error ends the others.

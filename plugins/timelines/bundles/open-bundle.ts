@@ -15,8 +15,7 @@ import type { Bundle } from './bundle.js'
 import { type FolderUse, useFolder } from './folder-use.js'
 import { readZipDirectory } from './zip-directory.js'
 import { entryContent, entryExtents } from './zip-entry.js'
-import type { ZipEntry } from './zip-format.js'
-import { timeOfDos } from './zip-time.js'
+import { timeOfDos, type ZipEntry } from './zip-format.js'
 
 /**
  * Opens the media of a bundle. Those that the timeline plays are unpacked from an archive, because ffmpeg reads files.

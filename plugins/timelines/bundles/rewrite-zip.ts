@@ -3,8 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { readAll, readZipDirectory } from './zip-directory.js'
 import { entryExtents } from './zip-entry.js'
-import { centralRecord, endRecords, localHeader, type ZipEntry } from './zip-format.js'
-import { dosTimeOf } from './zip-time.js'
+import { centralRecord, dosTimeOf, endRecords, localHeader, type ZipEntry } from './zip-format.js'
 
 /** A file that goes into a bundle. */
 export interface PackedFile {

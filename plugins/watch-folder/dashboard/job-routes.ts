@@ -7,7 +7,7 @@ import { reportPath } from '../../../src/pipeline/plan/output-path.js'
 import { linkOut } from '../folders/require-inside.js'
 import type { DashboardExchange } from './dashboard-exchange.js'
 import { isListName, jobView, LISTS } from './job-view.js'
-import { ownJobs } from './own-jobs.js'
+import { ownJobs } from './shown-jobs.js'
 
 const PAGE_LENGTH = 50
 const LONGEST_PAGE = 200

@@ -3,8 +3,8 @@ import type { JobCount, Pause } from '../../../src/ledger/index.js'
 import type { FolderView } from '../daemon-view.js'
 import { type JobView, jobView, LISTS } from './job-view.js'
 import type { OperatorView } from './operator-view.js'
-import { ownJobs } from './own-jobs.js'
 import type { ProgressBoard } from './progress-board.js'
+import { ownJobs } from './shown-jobs.js'
 
 /** The part of the page above its lists. */
 interface Overview {

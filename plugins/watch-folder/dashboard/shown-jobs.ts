@@ -2,6 +2,7 @@ import { TransientError } from '../../../src/core/errors.js'
 import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
 import type { DaemonView } from '../daemon-view.js'
+import type { OperatorView } from './operator-view.js'
 
 /** The requests of people to the store. */
 type Questions = Pick<JobStore, 'list' | 'get' | 'counts' | 'pauses'>
@@ -62,4 +63,16 @@ export function withinPatience<T>(answer: Promise<T>): Promise<T> {
   return withDeadline(answer, PATIENCE_MS, () => {
     throw new TransientError('ERR_STORE_UNREACHABLE', AWAY)
   })
+}
+
+/** A page of jobs of the daemon's folders, newest first. A store may hold jobs of other daemons and of `voxmux run`. */
+export async function ownJobs(
+  { daemon, jobs }: OperatorView,
+  filter: Parameters<JobStore['list']>[0] & { readonly limit: number },
+): Promise<Job[]> {
+  const lists = await Promise.all(daemon.folders.map(({ group }) => jobs.list({ ...filter, group })))
+  return lists
+    .flat()
+    .sort((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, filter.limit)
 }

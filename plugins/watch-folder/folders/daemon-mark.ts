@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { readPlainFile } from '../../../src/core/read-plain-file.js'
 import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import { isCertainlyDead, thisHolder } from '../../../src/ledger/index.js'
-import { probePath } from '../../../src/pipeline/output/part-file.js'
+import { probePath } from '../../../src/pipeline/output/writable-folder.js'
 import type { WatchedFolder } from '../watched-folder.js'
 
 /** A mark that is older, or older than three scans of its daemon, is of a daemon that was killed on another machine. */

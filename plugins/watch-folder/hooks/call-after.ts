@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import type { WatchAfter } from '../../../src/config/watch-schema.js'
-import type { ErrorReport } from '../../../src/core/errors.js'
-import { withTimeLimit } from '../../../src/core/linked-abort.js'
+import { withTimeLimit } from '../../../src/core/abort.js'
+import { type ErrorReport, thrownMessage } from '../../../src/core/errors.js'
 import type { Logger } from '../../../src/core/logger.js'
-import { thrownMessage } from '../../../src/core/thrown-message.js'
 import { backoffMs, sleep } from '../../../src/core/time.js'
 
 interface CallAfterOptions {

@@ -4,7 +4,7 @@ import { join, sep } from 'node:path'
 import type { Config } from '../../config/index.js'
 import { UsageError } from '../../core/errors.js'
 import { nearestExisting, reasonAgainstFolder } from '../../core/make-folder.js'
-import { probePath } from '../../pipeline/output/part-file.js'
+import { probePath } from '../../pipeline/output/writable-folder.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
 
 const NETWORK_TYPES: ReadonlySet<string> = new Set([

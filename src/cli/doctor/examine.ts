@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { VoxmuxClient } from '../../client/index.js'
@@ -12,7 +12,6 @@ import { oldNode } from '../old-node.js'
 import { examineFolders } from './examine-folders.js'
 import { examineStore } from './examine-store.js'
 import { type Finding, fault, finding, fine, remark } from './finding.js'
-import { readableSecrets } from './readable-secrets.js'
 
 /** A file that nobody registered. Asking for it tests the credentials and costs nothing. */
 const UNKNOWN_FILE_ID = 'voxmux-doctor'
@@ -144,4 +143,21 @@ export function examineSpace(stateDir: string, freeBytes: number): Finding {
   if (freeBytes < FULL_BYTES)
     return fault(check, new TransientError('ERR_DISK_FULL', `The disk is almost full: ${detail}.`, { remedies }))
   return freeBytes < LITTLE_SPACE_BYTES ? remark(check, `only ${detail}`, remedies) : fine(check, detail)
+}
+
+const SECRETS = /(^|\.)(clientSecret|webhook\.secret|webhookSecret)$/
+/** An address with a password. */
+const WITH_PASSWORD = /^\w+:\/\/[^/@]*:[^/@]+@/
+
+/** Notes for configuration files that hold a secret and that every user of this machine may read. */
+function readableSecrets({ files }: Pick<Config, 'files'>): readonly string[] {
+  if (process.platform === 'win32') return []
+  return files.flatMap(({ path, settings }) => {
+    const secrets = [...settings].filter(
+      ([name, value]) => SECRETS.test(name) || (name === 'store' && WITH_PASSWORD.test(String(value))),
+    )
+    if (secrets.length === 0 || (statSync(path).mode & 0o004) === 0) return []
+    const names = secrets.map(([name]) => name).join(' and ')
+    return [`${path} holds ${names}, and every user of this machine can read it: chmod 640 it, or use the environment.`]
+  })
 }

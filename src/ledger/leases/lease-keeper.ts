@@ -1,5 +1,5 @@
+import { linkedAbort } from '../../core/abort.js'
 import { TransientError } from '../../core/errors.js'
-import { linkedAbort } from '../../core/linked-abort.js'
 
 /**
  * Renews a lease three times in its lifetime. If a renewal fails for another reason (a busy database, a full disk), the

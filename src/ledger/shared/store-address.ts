@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { UsageError } from '../../core/errors.js'
-import { thrownMessage } from '../../core/thrown-message.js'
+import { thrownMessage, UsageError } from '../../core/errors.js'
 import type { PostgresAddress } from '../database/postgres-address.js'
 
 const FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/

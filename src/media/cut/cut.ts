@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises'
+import { linkedAbort } from '../../core/abort.js'
 import { JobFailedError, UsageError, VoxmuxError } from '../../core/errors.js'
 import { fileSha256 } from '../../core/file-identity.js'
-import { linkedAbort } from '../../core/linked-abort.js'
 import { formatTime } from '../../core/time.js'
 import { isReadable } from '../ffmpeg/blaming-file.js'
 import { type FfmpegRunOptions, runFfmpeg, type SideReading } from '../ffmpeg/ffmpeg.js'

@@ -1,6 +1,5 @@
-import { isAbort, PrecheckError, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
+import { isAbort, PrecheckError, thrownMessage, toVoxmuxError, VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
-import { thrownMessage } from '../../core/thrown-message.js'
 import { backoffMs, sleep } from '../../core/time.js'
 import type { StageProgress } from '../context.js'
 import type { JobEvent } from '../events.js'

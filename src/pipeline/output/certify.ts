@@ -1,5 +1,5 @@
 import type { QcStandardName } from '../../config/preset-schema.js'
-import { thrownMessage } from '../../core/thrown-message.js'
+import { thrownMessage } from '../../core/errors.js'
 import { findFfmpeg, measureSound, probe } from '../../media/index.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media/media-info.js'
 import { VOICED } from '../plan/ranges-to-send.js'

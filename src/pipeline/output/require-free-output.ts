@@ -6,8 +6,8 @@ import type { JobPlan, PlanRequest } from '../plan/plan-job.js'
 import { type ExistingOutput, existingOutput } from './existing-output.js'
 import { filesBeside, requireFreeNames, requireReplaceableOutput } from './files-beside.js'
 import { requireLargeDisk } from './free-space.js'
-import { checkWritableFolder } from './part-file.js'
 import { readReceipt } from './receipt.js'
+import { checkWritableFolder } from './writable-folder.js'
 
 /** A ledger without jobs. */
 const NO_JOBS = { get: async () => null }

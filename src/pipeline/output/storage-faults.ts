@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, sep } from 'node:path'
 import { storageAway, TransientError, toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
-import { requireWritableFolder } from './part-file.js'
+import { requireWritableFolder } from './writable-folder.js'
 
 /**
  * Turns a missing input into the right fault for a daemon. If its folder is missing too, a share is away and will come

@@ -3,7 +3,7 @@ import { TransientError } from '../../core/errors.js'
 import { nearestExisting } from '../../core/make-folder.js'
 import type { HeldJob } from '../../ledger/index.js'
 import { realFolderPath, sharedOutput } from '../plan/own-outputs.js'
-import { foldsCase } from './part-file.js'
+import { foldsCase } from './writable-folder.js'
 
 /**
  * Takes an output for a job before it pays, until its lease ends.

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import PQueue from 'p-queue'
 import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
-import { tryWriting } from '../output/part-file.js'
+import { tryWriting } from '../output/writable-folder.js'
 import { type JobRequestFile, readJobRequests } from './job-request.js'
 
 const SCAN_MS = 500

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
+import { linkedAbort } from '../../core/abort.js'
 import { PendingError, type PrecheckError, type VoxmuxError } from '../../core/errors.js'
-import { linkedAbort } from '../../core/linked-abort.js'
 import { type CutOptions, cutVoice, type Loudness, measureLoudness, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfSound } from '../../precheck/index.js'

@@ -1,4 +1,4 @@
-import { type LoudnessOverTime, planVoiceChunkCuts, type SampleRange } from '../../media/index.js'
+import { cutsAtPauses, type LoudnessOverTime, type SampleRange } from '../../media/index.js'
 import { type ChunkLengths, partCount } from '../plan/chunk-lengths.js'
 
 /** The division of a voice. Positions count from its own first sample. */
@@ -31,7 +31,7 @@ export function planChunks(
     return { ranges: [{ startSample: 0, endSample: sampleCount }], joins: [] }
   }
   const aimSec = sampleCount / sampleRate / partCount(sampleCount / sampleRate, lengths)
-  const joins = planVoiceChunkCuts(loudness, {
+  const joins = cutsAtPauses(loudness, {
     mostSamples: Math.floor((aimSec + lengths.searchSec / 2) * sampleRate),
     searchSamples: Math.floor(lengths.searchSec * sampleRate),
   })

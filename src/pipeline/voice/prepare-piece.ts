@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { cutVoice, findSilences, type Loudness, meteredPcm, probe, readPcmFile } from '../../media/index.js'
+import { cutVoice, type Loudness, loudnessOverTime, meteredPcm, probe, readPcmFile } from '../../media/index.js'
 import type { SampleRange, VoiceCut } from '../../media/voice-cut.js'
 import type { ChunkLengths } from '../plan/chunk-lengths.js'
 import type { PiecePlan } from '../plan/plan-tracks.js'
@@ -52,7 +52,7 @@ export async function preparePiece(
 
 async function listen(cut: VoiceCut, signal: AbortSignal) {
   const metered = meteredPcm(readPcmFile(cut.pcm, { signal }))
-  const overTime = await findSilences(metered.stream)
+  const overTime = await loudnessOverTime(metered.stream)
   return { overTime, loudness: metered.loudness() }
 }
 

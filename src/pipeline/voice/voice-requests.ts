@@ -3,10 +3,9 @@ import type { OutputType } from '../../contract/index.js'
 import { valueSha256 } from '../../core/file-identity.js'
 import { formatTime } from '../../core/time.js'
 import { alignVoice, requireDecodable, type VoiceAlignment } from '../../media/index.js'
-import type { VoiceCut } from '../../media/voice-cut.js'
+import type { CutSound, VoiceCut } from '../../media/voice-cut.js'
 import type { StageSlots } from '../stage-slots.js'
 import { lastingAddress } from '../web-address.js'
-import { largestAnswerBytes } from './largest-answer.js'
 import type { VoiceRequest } from './voice-service.js'
 
 type RequestOptions = Pick<VoiceRequest<unknown>, 'model' | 'audioPath'>
@@ -25,7 +24,7 @@ export function voiceOfCut(
     judge: (audioPath, signal) => slots.local.run(() => alignVoice(cut, audioPath, { signal }), signal),
     voiceHash: cut.voiceHash,
     sec: cut.sampleCount / cut.sampleRate,
-    maxBytes: largestAnswerBytes(cut),
+    maxBytes: mostRegeneratedBytes(cut),
     source: { kind: 'upload', path: cut.path, clientFileId: cutName(input, cut) },
   }
 }
@@ -52,4 +51,23 @@ function cutName(input: string, { range, sampleRate, format, request }: VoiceCut
     `${formatTime(range.startSample / sampleRate)}-${formatTime(range.endSample / sampleRate)}`,
   ]
   return `${basename(input, extname(input))} ${where.join(' ')}.${format}`
+}
+
+/** Floating point of 64 bits: no format of PCM has wider samples. */
+const SAMPLE_BYTES = 8
+/** A service may return another rate: this one is as much as 192 kHz in 32 bits. */
+const LEAST_RATE = 96_000
+/** A service may return stereo for a mono voice. */
+const LEAST_CHANNELS = 2
+/** Room for headers, tags and a cover, and for audio that is a little longer. */
+const EXTRA_BYTES = 64 * 2 ** 20
+
+/** Length in bytes that regenerated audio of a cut cannot reach, in any lossless format of PCM. */
+export function mostRegeneratedBytes({
+  sampleCount,
+  sampleRate,
+  channels,
+}: Pick<CutSound, 'sampleCount' | 'sampleRate' | 'channels'>): number {
+  const samples = (sampleCount / sampleRate) * Math.max(sampleRate, LEAST_RATE)
+  return Math.ceil(samples * Math.max(channels, LEAST_CHANNELS) * SAMPLE_BYTES) + EXTRA_BYTES
 }

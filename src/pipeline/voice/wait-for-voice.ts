@@ -1,6 +1,6 @@
 import type { VoxmuxClient } from '../../client/index.js'
+import { linkedAbort } from '../../core/abort.js'
 import { PendingError } from '../../core/errors.js'
-import { linkedAbort } from '../../core/linked-abort.js'
 
 /** Longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
+import { linkedAbort } from '../../core/abort.js'
 import type { JobFailedError } from '../../core/errors.js'
-import { linkedAbort } from '../../core/linked-abort.js'
 import { type MediaInfo, probe } from '../../media/index.js'
 import { DEFAULT_SERVICE_LIMITS, type Limits, refusalError, runRules, subjectOfMedia } from '../../precheck/index.js'
 import { type VoicePool, VoiceTally } from '../../voice/index.js'

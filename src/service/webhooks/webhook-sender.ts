@@ -1,5 +1,5 @@
+import { withTimeLimit } from '../../core/abort.js'
 import { guardedRequest, PrivateAddressError } from '../../core/address-guard.js'
-import { withTimeLimit } from '../../core/linked-abort.js'
 import type { Logger } from '../../core/logger.js'
 import { redactUrl } from '../../core/redact.js'
 import { backoffMs } from '../../core/time.js'

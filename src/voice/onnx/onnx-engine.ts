@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from '../../core/errors.js'
-import { thrownMessage } from '../../core/thrown-message.js'
+import { thrownMessage, UsageError } from '../../core/errors.js'
 import { lowerBed } from '../bed/lower-bed.js'
 import { SAMPLE_RATE } from '../block-plan.js'
 import { detectWithRnnoise, EMBEDDED_PLAN } from '../embedded-engine.js'

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { InferenceSession, Tensor } from 'onnxruntime-web'
-import { UsageError } from '../../core/errors.js'
+import { thrownMessage, UsageError } from '../../core/errors.js'
 import { packageMissing } from '../../core/optional-package.js'
-import { thrownMessage } from '../../core/thrown-message.js'
 import type { OnnxStage } from './onnx-model.js'
 
 type Runtime = typeof import('onnxruntime-web')

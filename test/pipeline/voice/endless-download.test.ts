@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
-import { largestAnswerBytes } from '../../../src/pipeline/voice/largest-answer.js'
+import { mostRegeneratedBytes } from '../../../src/pipeline/voice/voice-requests.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { ffmpeg } from '../../helpers/media-factory.js'
 import { requestFor } from '../../helpers/test-pipeline.js'
@@ -45,9 +45,9 @@ it('the widest samples of PCM at twice the rate fit, and a thousand times as muc
   const input = await bench.take('speech.wav')
   const wide = bench.folder.file('wide.wav')
   await ffmpeg('-i', input, '-ar', '192000', '-ac', '2', '-c:a', 'pcm_f64le', wide)
-  const limit = largestAnswerBytes({ sampleCount: 3 * 48_000, sampleRate: 48_000, channels: 1 })
+  const limit = mostRegeneratedBytes({ sampleCount: 3 * 48_000, sampleRate: 48_000, channels: 1 })
   expect(limit).toBeGreaterThan(statSync(wide).size)
   expect(limit).toBeLessThan(1000 * statSync(input).size)
-  const hour = largestAnswerBytes({ sampleCount: 3600 * 96_000, sampleRate: 96_000, channels: 6 })
+  const hour = mostRegeneratedBytes({ sampleCount: 3600 * 96_000, sampleRate: 96_000, channels: 6 })
   expect(hour).toBeGreaterThan(3600 * 96_000 * 6 * 8)
 })

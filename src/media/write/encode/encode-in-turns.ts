@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { linkedAbort } from '../../../core/linked-abort.js'
+import { linkedAbort } from '../../../core/abort.js'
 import { ffmpegArguments } from '../../ffmpeg/ffmpeg.js'
 import { frameBytes, type PcmStream } from '../../pcm/pcm.js'
 import { slicePcm } from '../../pcm/pcm-streams.js'

@@ -1,4 +1,4 @@
-import { thrownMessage } from '../../../core/thrown-message.js'
+import { thrownMessage } from '../../../core/errors.js'
 import type { MediaInfo } from '../../../media/media-info.js'
 import { certify } from '../../output/certify.js'
 import type { Receipt } from '../../output/receipt.js'

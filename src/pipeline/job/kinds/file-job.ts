@@ -1,18 +1,20 @@
 import { dirname } from 'node:path'
-import { fileSha256, type QuickIdentity, quickIdentity, valueSha256 } from '../../../core/file-identity.js'
-import { linkedAbort } from '../../../core/linked-abort.js'
+import { linkedAbort } from '../../../core/abort.js'
+import { fileSha256, isSameState, type QuickIdentity, quickIdentity, valueSha256 } from '../../../core/file-identity.js'
 import { measureEncoders, packetReading } from '../../../media/index.js'
+import type { SampleRange } from '../../../media/voice-cut.js'
 import type { Limits } from '../../../precheck/index.js'
 import type { PipelineContext } from '../../context.js'
 import { guardInput } from '../../input-guard.js'
 import { existingOutput } from '../../output/existing-output.js'
 import { filesBeside, requireFreeNames, requireReplaceableOutput } from '../../output/files-beside.js'
 import { requireLargeDisk } from '../../output/free-space.js'
-import { requireWritableFolder } from '../../output/part-file.js'
-import { readReceipt } from '../../output/receipt.js'
+import { type Receipt, readReceipt } from '../../output/receipt.js'
+import { requireWritableFolder } from '../../output/writable-folder.js'
 import { recipeHash } from '../../plan/job-settings.js'
 import { receiptPath } from '../../plan/output-path.js'
 import { type JobPlan, type PlanRequest, planJob, planMedia } from '../../plan/plan-job.js'
+import type { SentCuts } from '../../plan/plan-tracks.js'
 import { rehearse } from '../../plan/rehearse.js'
 import { narrowPlan, planRefusal } from '../../voice/narrow-plan.js'
 import { obtainVoices } from '../../voice/obtain-voices.js'
@@ -20,7 +22,6 @@ import { assemblePart } from '../assembly/assemble-part.js'
 import { copiedOutput } from '../assembly/copied-output.js'
 import { requireCredentials } from '../assembly/sign-part.js'
 import type { Attempt, JobKind, ObtainedAudio, PlannedJob } from '../job-life.js'
-import { sentBefore } from '../sent-before.js'
 import { makerOf } from '../state-identity.js'
 
 /** A job on a local file: its voice is cut here, and the regenerated audio is written back into it. */
@@ -146,4 +147,30 @@ async function obtainFile(
   } finally {
     release()
   }
+}
+
+/**
+ * The cuts that earlier jobs had regenerated of this state of a file, if the plan joins parts. Joined with another one,
+ * a part that is paid for would be paid for again.
+ *
+ * @param identity state of the input
+ */
+async function sentBefore(
+  { media, tracks }: JobPlan,
+  { settings }: PlanRequest,
+  identity: QuickIdentity,
+  { jobs, serviceIdentity }: Pick<PipelineContext, 'jobs' | 'serviceIdentity'>,
+): Promise<SentCuts> {
+  const cuts = new Map<number, SampleRange[]>()
+  const isJoined = tracks.some(({ pieces }) => pieces.some(({ ranges }) => ranges.length > 1))
+  if (!isJoined) return cuts
+  for (const { state } of await jobs.list({ input: media.path, statuses: ['done'] })) {
+    const receipt = state.receipt as Receipt | undefined
+    if (!receipt || !isSameState(receipt.input, identity)) continue
+    const { service, voices } = receipt
+    if (service.identity !== serviceIdentity || service.model !== settings.recipe.voice.model) continue
+    for (const { audioIndex, startSample, endSample } of voices)
+      cuts.set(audioIndex, [...(cuts.get(audioIndex) ?? []), { startSample, endSample }])
+  }
+  return cuts
 }

@@ -14,7 +14,7 @@ const HOP_SEC = 0.01
 const PAUSE_SEC = 0.2
 
 /** Reads a stream once and keeps one number per 10 ms. */
-export async function findSilences(stream: PcmStream): Promise<LoudnessOverTime> {
+export async function loudnessOverTime(stream: PcmStream): Promise<LoudnessOverTime> {
   const hopSamples = Math.round(HOP_SEC * stream.format.sampleRate)
   const reader = new PcmReader(stream)
   const powers: number[] = []
@@ -36,7 +36,7 @@ interface CutLengths {
  * Plans where to cut a track into chunks: at the middle of the quietest pause in the last part of each chunk. Positions
  * in samples, ascending, inside the track; none for a short track. Pure.
  */
-export function planVoiceChunkCuts({ hopSamples, powers }: LoudnessOverTime, lengths: CutLengths): readonly number[] {
+export function cutsAtPauses({ hopSamples, powers }: LoudnessOverTime, lengths: CutLengths): readonly number[] {
   const pauseHops = Math.round(PAUSE_SEC / HOP_SEC)
   const mostHops = Math.max(2, Math.floor(lengths.mostSamples / hopSamples))
   const searchHops = Math.min(Math.ceil(lengths.searchSamples / hopSamples), mostHops - 1)
