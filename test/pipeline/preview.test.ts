@@ -27,7 +27,9 @@ describe('a preview', () => {
     expect(receipt?.notes).toContain(`A preview: 3 s of ${film}, from 11 s on.`)
     // The job read a small copy, not the film.
     expect(receipt?.input.sizeBytes).toBeLessThan((await stat(film)).size / 2)
-    expect(hasComparison(await readFile(receipt?.report ?? '', 'utf8'))).toBe(true)
+    const page = await readFile(receipt?.report ?? '', 'utf8')
+    expect(hasComparison(page)).toBe(true)
+    expect(page).toContain(`From <code>${film}</code>`)
 
     expect((await run(3)).event).toMatchObject({ status: 'skipped', output: event.output })
     expect(bench.server.charges).toBe(1)

@@ -28,7 +28,7 @@ const REPORT_STYLE = `
 * { box-sizing: border-box }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 64rem; margin: 0 auto; padding: 1.5rem 1rem 4rem }
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin: 2.5rem 0 .5rem }
-p { margin: .25rem 0; overflow-wrap: anywhere } .quiet { opacity: .75 }
+p { margin: .25rem 0 } p, li { overflow-wrap: anywhere } .quiet { opacity: .75 }
 .player h3 { margin: 0 0 .5rem; font-size: 1rem }
 .scroll { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
 th, td { text-align: left; padding: .35rem 1rem .35rem 0; border-top: 1px solid var(--line); vertical-align: top } td.number, th.number { text-align: right; font-variant-numeric: tabular-nums }
@@ -47,12 +47,19 @@ code { font-size: .85em; overflow-wrap: anywhere }
   table { font-size: .85rem } th, td { padding-right: .4rem }
   /* The last of six columns moves below the others. */
   table:has(th:nth-child(6)) :is(thead, tbody) { display: block }
-  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 3.2rem 4rem 1fr 1fr 1.1fr; border-top: 1px solid var(--line) }
+  table:has(th:nth-child(6)) tr { display: grid; grid-template-columns: 2.8rem 3.5rem 1fr 1fr 1.1fr; border-top: 1px solid var(--line) }
   table:has(th:nth-child(6)) :is(th, td) { border: 0; overflow-wrap: anywhere }
   table:has(th:nth-child(6)) :is(th, td):last-child { grid-column: 1 / -1; padding-top: 0; font-size: .8rem }
   table:has(th:nth-child(6)) td:empty { display: none }
 }
+@media (max-width: 22rem) { table { font-size: .75rem } }
 `
+
+/** The input; for a preview, the file that its note names, because the input is a copy of its seconds that is gone. */
+function sourceOf({ notes, input }: Receipt): string {
+  const names = notes.map((note) => /^A preview: [\d.]+ s of (.+), from [\d.]+ s on\.$/s.exec(note)?.[1])
+  return names.find((name) => name !== undefined) ?? input.path
+}
 
 /** Renders the report of a job as one standalone page. Pure. */
 export function reportPage(receipt: Receipt, comparisons: readonly Comparison[]): string {
@@ -63,7 +70,7 @@ export function reportPage(receipt: Receipt, comparisons: readonly Comparison[])
 <title>${name}: ${comparisons.length > 0 ? 'before and after' : 'certificate'}</title>
 <style>${REPORT_STYLE}${comparisons.length > 0 ? playerStyle() : ''}</style></head><body>
 <header><h1>${name}</h1>
-${REPORT_MARK}${shown(receipt.input.path)}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
+${REPORT_MARK}${shown(sourceOf(receipt))}</code>, preset ${shown(receipt.preset)}, ${shown(readableTime(receipt.createdAt))}, voxmux ${shown(receipt.voxmux)}</p></header>
 <main>
 ${certificateSection(receipt)}
 ${comparisons.length > 0 ? listening(comparisons) : ''}
