@@ -16,12 +16,13 @@ export function changeWords({
   if (segments.length === 0) return 'left as it was, and nothing of it was sent'
   if (change === null) return `${sent} regenerated${several}`
   if (change.changedSec === 0) return `${sent} left as it was${several}, because the regenerated audio was the same`
-  return `${sent} regenerated${several}, ${formatTime(change.changedSec)} of it changed${levelWords(change.removedDb)}`
+  const changed = formatTime(change.changedSec)
+  return `${sent} regenerated${several}, ${changed === sent ? 'all' : changed} of it changed${levelWords(change.removedDb)}`
 }
 
 function levelWords(removedDb: number): string {
   const level = Math.abs(removedDb).toFixed(1)
-  return level === '0.0' ? '' : ` and ${level} dB ${removedDb > 0 ? 'quieter' : 'louder'}, pauses included`
+  return level === '0.0' ? '' : `: on average ${level} dB ${removedDb > 0 ? 'quieter' : 'louder'}, pauses included`
 }
 
 /** The channel that changed most, so that no second counts twice; null if any voice was not compared. */

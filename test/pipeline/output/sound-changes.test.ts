@@ -38,7 +38,9 @@ describe('the change that a receipt states', () => {
     const { voice, words } = await run()
     expect(Math.abs((voice?.changedSec ?? 0) - 1)).toBeLessThan(0.25)
     expect(voice?.removedDb).toBeGreaterThan(5)
-    expect(words).toMatch(/0:04.000 regenerated, 0:01.\d+ of it changed and [56]\.\d dB quieter, pauses included/)
+    expect(words).toMatch(
+      /0:04.000 regenerated, 0:01.\d+ of it changed: on average [56]\.\d dB quieter, pauses included/,
+    )
   })
 
   it('counts neither handles nor what the mix leaves out', async () => {
