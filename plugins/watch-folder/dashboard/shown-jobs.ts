@@ -2,7 +2,6 @@ import { TransientError } from '../../../src/core/errors.js'
 import { sharedWhileRunning, withDeadline } from '../../../src/core/waiting.js'
 import type { Job, JobCount, JobStore, Pause } from '../../../src/ledger/index.js'
 import type { DaemonView } from '../daemon-view.js'
-import type { OperatorView } from './operator-view.js'
 
 /** The requests of people to the store. */
 type Questions = Pick<JobStore, 'list' | 'get' | 'counts' | 'pauses'>
@@ -67,7 +66,7 @@ export function withinPatience<T>(answer: Promise<T>): Promise<T> {
 
 /** A page of jobs of the daemon's folders, newest first. A store may hold jobs of other daemons and of `voxmux run`. */
 export async function ownJobs(
-  { daemon, jobs }: OperatorView,
+  { daemon, jobs }: { readonly daemon: DaemonView; readonly jobs: Questions },
   filter: Parameters<JobStore['list']>[0] & { readonly limit: number },
 ): Promise<Job[]> {
   const lists = await Promise.all(daemon.folders.map(({ group }) => jobs.list({ ...filter, group })))

@@ -1,4 +1,3 @@
-import { readsAllPackets } from '../write/encoded-packets.js'
 import { MOST_OFF_SEC } from '../write/pes/clock-fault.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import { newStreams } from '../write/remux/mux-command.js'
@@ -114,4 +113,10 @@ function keepsTimes(
     if (Math.abs(sec - movedSec) > toleranceSec) return false
   }
   return true
+}
+
+/** True if the new packets of an output are read without its edit lists. Packets that stayed are read as in the input. */
+export function readsAllPackets(writing: MuxPlan['writing'], { voices }: Pick<MuxResult, 'voices'>): boolean {
+  const isMovie = writing.kind === 'bytes' && writing.writer === 'iso-bmff'
+  return isMovie && voices.every(({ splice }) => splice?.kind !== 'spliced')
 }

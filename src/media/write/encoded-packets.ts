@@ -4,7 +4,6 @@ import { fileUrl } from '../ffmpeg/input-safety.js'
 import type { PcmFormat } from '../pcm/pcm.js'
 import type { AudioEncoding } from './encode/audio-encoding.js'
 import { isRaw } from './encode-donor.js'
-import type { MuxResult } from './remux/mux.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import { PacketTimes, packetsOutput, type StreamTimes } from './remux/packet-times.js'
 import type { NewStream } from './remux/plan-streams.js'
@@ -31,12 +30,6 @@ export function encodedKind(
 
 /** An edit list hides a packet, or not, by the rounding of its clock. Without it, ffmpeg reads each packet of an MP4. */
 export const WITHOUT_EDITS: readonly string[] = ['-ignore_editlist', '1']
-
-/** True if the new packets of an output are read without its edit lists. Packets that stayed are read as in the input. */
-export function readsAllPackets(writing: MuxPlan['writing'], { voices }: Pick<MuxResult, 'voices'>): boolean {
-  const isMovie = writing.kind === 'bytes' && writing.writer === 'iso-bmff'
-  return isMovie && voices.every(({ splice }) => splice?.kind !== 'spliced')
-}
 
 interface SideFileFacts extends Pick<NewStream, 'encoding'> {
   readonly donor: DonorFormat
