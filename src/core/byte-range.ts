@@ -1,5 +1,5 @@
 /** Bytes of a file, both ends included. */
-interface ByteRange {
+interface HttpRange {
   readonly firstByte: number
   readonly lastByte: number
 }
@@ -10,7 +10,7 @@ interface ByteRange {
  * @returns null for the whole file (no header, several ranges, or an unreadable one); `unsatisfiable` for a range that
  * begins after the end
  */
-export function readByteRange(header: string | undefined, sizeBytes: number): ByteRange | null | 'unsatisfiable' {
+export function readByteRange(header: string | undefined, sizeBytes: number): HttpRange | null | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return null
   if (first === '') {

@@ -1,5 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 
+/** Bytes of a file or of a buffer. */
+export interface ByteRange {
+  readonly start: number
+  readonly length: number
+}
+
 /** Reads bytes at an offset; fewer at the end of the file. */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position)

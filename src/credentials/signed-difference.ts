@@ -1,13 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../core/abort.js'
-import { readAt } from '../core/read-at.js'
+import { type ByteRange, readAt } from '../core/read-at.js'
 import { CREDENTIALS_BOX, id3Frames, id3Length, isoBoxes } from '../media/index.js'
-
-/** A part of a file, in bytes. */
-interface Range {
-  readonly start: number
-  readonly length: number
-}
 
 const BLOCK_BYTES = 1024 ** 2
 /** Boxes with offsets into the file, which move behind the manifest. */
@@ -89,9 +83,9 @@ async function readTag(file: FileHandle): Promise<Buffer> {
 
 async function sameBytes(
   { old, signed, signal }: Files,
-  { start, length }: Range,
+  { start, length }: ByteRange,
   shift: number,
-  mayDiffer: readonly Range[],
+  mayDiffer: readonly ByteRange[],
 ): Promise<boolean> {
   for (let at = start; at < start + length; at += BLOCK_BYTES) {
     throwIfAborted(signal)

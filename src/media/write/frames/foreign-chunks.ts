@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
+import { type ByteRange, readAt } from '../../../core/read-at.js'
 import { type CensusEntry, kept } from '../census.js'
 import { type StaleChunk, staleChunks, staleEntries } from '../pcm-in-place/stale-chunks.js'
-import type { ByteRange } from '../splice/old-packets.js'
 import type { Chunk } from '../structure/chunks.js'
 
 /** Headers of a block and of an application. */

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
+import type { ByteRange } from '../../../core/read-at.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
 import { firstAtLeast } from '../first-at-least.js'
-import type { ByteRange } from '../splice/old-packets.js'
 import type { ChunkForm } from '../structure/chunks.js'
 import { type Checksum, outlineOf } from '../structure/outline.js'
 import type { Structure } from '../structure/structure.js'

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
+import type { ByteRange } from '../../../core/read-at.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
 import { type BytePiece, CRC_32 } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { inPlace, type Replacement, withReplacements } from '../replacements.js'
-import type { ByteRange } from '../splice/old-packets.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
 import {

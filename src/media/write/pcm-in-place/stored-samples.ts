@@ -1,9 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { readAt } from '../../../core/read-at.js'
+import { type ByteRange, readAt } from '../../../core/read-at.js'
 import { ffprobePackets } from '../../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../../media-info.js'
-import type { ByteRange } from '../splice/old-packets.js'
 import { klvHead } from '../structure/klv.js'
 
 /** The bytes of the samples of a PCM track in its file, as runs in playing order. */

@@ -1,11 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readAt } from '../../../core/read-at.js'
-
-/** A range of a file. */
-export interface ByteRange {
-  readonly start: number
-  readonly length: number
-}
+import { type ByteRange, readAt } from '../../../core/read-at.js'
 
 /** The packets of a track as they lie in the input, in decoding order. */
 export interface OldPackets {
