@@ -27,7 +27,7 @@ export interface CheckedFile extends FileEvent {
   readonly map: VoiceMap | null
 }
 
-/** The service that would get the voice. The embedded one requires that somebody speaks. */
+/** The service that would get the voice. The embedded one requires a voice. */
 type CheckedService = Pick<PipelineContext, 'limits' | 'isEmbedded'>
 
 /** Checks one input without sending or writing anything. Throws only when it is aborted. @returns its own exit code too */

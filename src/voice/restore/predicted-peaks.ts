@@ -101,7 +101,7 @@ function solveLost(frame: Float64Array, lost: readonly number[], b: Float64Array
   return solved
 }
 
-/** What the samples around a lost one that are not lost contribute to its equation. */
+/** The share of an equation that the samples around a lost one give, without those that are lost too. */
 function knownShares(frame: Float64Array, lost: readonly number[], b: Float64Array): Float64Array {
   const isLost = new Set(lost)
   return Float64Array.from(lost, (place) => {
