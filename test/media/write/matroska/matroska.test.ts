@@ -65,6 +65,13 @@ describe('Matroska', () => {
         (streams as { start_time: string }[]).map(({ start_time }) => start_time),
       ]
       expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
+      // Only a program that tests the sound reads its MD5, which ends the first block of the header.
+      const md5Of = async (file: string) => {
+        const bytes = await readFile(file)
+        const at = bytes.indexOf('fLaC')
+        return at < 0 ? file : bytes.toString('hex', at + 26, at + 42)
+      }
+      expect(await md5Of(part)).not.toBe(await md5Of(path))
     },
   )
 
