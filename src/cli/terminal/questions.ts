@@ -29,21 +29,21 @@ export function openQuestions(signal: AbortSignal): Questions {
   // The terminal edits the line itself, so Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   const typed = lines[Symbol.asyncIterator]()
-  const ask = async (question: string) => {
-    process.stderr.write(visibleText(question))
+  const ask = async (prompt: string, question: string) => {
+    process.stderr.write(visibleText(prompt))
     const { value, done } = await untilAborted(typed.next(), signal)
-    if (done) throw unanswered([question.replace(/[:\s]+$/, '')], [])
+    if (done) throw unanswered([question.replace(/\?$/, '')], [])
     return value.trim()
   }
   const text = async (question: string, fallback?: string): Promise<string> => {
-    const answer = await ask(`${question}${fallback === undefined ? '' : ` [${fallback}]`}: `)
+    const answer = await ask(`${question}${fallback === undefined ? '' : ` [${fallback}]`}: `, question)
     return answer || (fallback ?? (await text(question)))
   }
   const choice = async (question: string, choices: readonly Choice[]): Promise<string> => {
     const rows = choices.map(({ value, meaning }, index) => `  ${index + 1}  ${value}: ${meaning}\n`)
     process.stderr.write(`${question}\n${rows.map((row) => visibleText(row.trimEnd())).join('\n')}\n`)
     for (;;) {
-      const answer = await ask(`1-${choices.length} [1]: `)
+      const answer = await ask(`1-${choices.length} [1]: `, question)
       const chosen = choices.find(({ value }, index) => (answer || '1') === String(index + 1) || answer === value)
       if (chosen) return chosen.value
     }
