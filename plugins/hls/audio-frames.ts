@@ -85,7 +85,7 @@ export function muxedAudio(holder: string, input: string): PrecheckError {
 export function brokenSegment(name: string, what: string): PrecheckError {
   return new PrecheckError('ERR_HLS_SEGMENT', `A segment of ${name} ${what}.`, {
     input: name,
-    remedies: ['Copy the package again, whole.'],
+    remedies: ['Copy the complete package again.'],
   })
 }
 

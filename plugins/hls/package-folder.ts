@@ -73,7 +73,7 @@ export class PackageFolder {
     if (real === null || !found?.isFile()) {
       throw new PrecheckError('ERR_HLS_FILE_MISSING', `The package lacks ${path}, which a playlist names.`, {
         input: join(this.root, path),
-        remedies: ['Copy the package again, whole.'],
+        remedies: ['Copy the complete package again.'],
       })
     }
     if (!real.startsWith(this.root + sep)) throw outside(path, path, 'is a link that leads out of the package')
@@ -94,9 +94,13 @@ export class PackageFolder {
     const file = await this.file(path)
     const { size } = await stat(file)
     if (size > PLAYLIST_MAX_BYTES) {
-      throw new PrecheckError('ERR_HLS_PLAYLIST', `The playlist ${path} has ${size} bytes: it is none.`, {
-        input: file,
-      })
+      throw new PrecheckError(
+        'ERR_HLS_PLAYLIST',
+        `The playlist ${path} has ${size} bytes, which is too long for a playlist.`,
+        {
+          input: file,
+        },
+      )
     }
     return readFile(file, 'utf8')
   }

@@ -29,7 +29,7 @@ function requireOrder(folder: PackageFolder, { path, playlist }: Rendition): voi
   for (const { uri, range } of playlist.segments) {
     const file = folder.locate(uri, path)
     if ((range?.offset ?? 0) < (ends.get(file) ?? 0)) {
-      throw new PrecheckError('ERR_HLS_PLAYLIST', `${path} names parts of ${uri} twice, or from back to front.`, {
+      throw new PrecheckError('ERR_HLS_PLAYLIST', `${path} names parts of ${uri} twice, or out of order.`, {
         input: path,
         remedies: ['Package the film again, with segments that are played once.'],
       })

@@ -119,7 +119,7 @@ export async function readResource(folder: PackageFolder, rendition: Rendition, 
       `${path} has ${size} bytes, and the playlist names ${offset + length}.`,
       {
         input: path,
-        remedies: ['Copy the package again, whole.'],
+        remedies: ['Copy the complete package again.'],
       },
     )
   }

@@ -151,7 +151,7 @@ async function requireFolder(root: string): Promise<void> {
   const what = found ? 'is not a folder' : 'does not exist'
   throw new UsageError('ERR_MEDIA_ROOT', `The media root ${root} ${what}.`, {
     input: root,
-    remedies: ['Give --media-root the folder in which the media lie; a relative one counts from the working folder.'],
+    remedies: ['Name the folder of the media with --media-root. A relative path starts at the working folder.'],
   })
 }
 
@@ -169,7 +169,7 @@ function requireWork(
   const withAudio = 'Export the timeline with its audio tracks.'
   if (!plays) throw fault('ERR_TIMELINE_SILENT', `${path} plays no sound of any file.`, withAudio, ...said)
   if (!wanted) {
-    const less = 'Give --exclude the name of less.'
+    const less = 'Narrow --exclude, so that at least one clip is left to regenerate.'
     throw fault('ERR_TIMELINE_EXCLUDED', `Everything that ${name} plays is excluded.`, less)
   }
   const has = (...kinds: readonly TimelineNote['kind'][]) => notes.some(({ kind }) => kinds.includes(kind))

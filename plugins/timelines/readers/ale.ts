@@ -46,7 +46,7 @@ export function readAle(text: string): Timeline {
 function rateOf({ heading }: AleTable): Rational {
   const standard = { NTSC: '29.97', PAL: '25' }[heading.get('VIDEO_FORMAT')?.toUpperCase() ?? '']
   const rate = frameRate(heading.get('FPS') ?? standard ?? '')
-  if (!rate) throw new TimelineSyntaxError('its heading does not say its frame rate (FPS)')
+  if (!rate) throw new TimelineSyntaxError('its heading does not state its frame rate (FPS)')
   return rate
 }
 

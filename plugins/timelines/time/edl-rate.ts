@@ -63,7 +63,7 @@ function noteChoice(notes: NoteTaker, rate: Rational, why: string): void {
 const REMEDIES = ['Name the rate of the sequence it was exported from: --fps 25, --fps 23.976 or --fps 29.97.']
 
 function unknownRate({ path }: TimelineFile, why: string): UsageError {
-  return new UsageError('ERR_TIMELINE_RATE', `${path} does not say its frame rate, and ${why}.`, {
+  return new UsageError('ERR_TIMELINE_RATE', `${path} does not state its frame rate, and ${why}.`, {
     input: path,
     remedies: REMEDIES,
   })

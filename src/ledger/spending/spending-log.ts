@@ -128,7 +128,7 @@ function overLimit(spentSec: number, sec: number, maxSecondsPerDay: number): Pre
   }
   return new PrecheckError(
     'ERR_SPENDING_LIMIT',
-    `The limit of ${limit} seconds a day would be passed: ${spent} are spent or reserved today, and this needs ${more}.`,
+    `The limit of ${limit} seconds a day would be exceeded: ${spent} are spent or reserved today, and this needs ${more}.`,
     { remedies: ['Run again after midnight UTC, or raise maxSecondsPerDay in the configuration.'] },
   )
 }

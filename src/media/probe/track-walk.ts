@@ -81,7 +81,7 @@ export async function walkTrack(
         errorName: 'CorruptedFile',
         remedies: [
           'Give its sound one clock first, for example `ffmpeg -i in -map 0 -c copy -c:a flac -af asetpts=STARTPTS+N/SR/TB out.mkv`, and check its sync.',
-          'If recordings were joined, take each of them by itself.',
+          'If recordings were joined, regenerate each one separately.',
         ],
       },
     )

@@ -137,7 +137,7 @@ class QueueWorker implements JobWorker {
 
   async cancel(id: string): Promise<void> {
     const error = new JobFailedError('ERR_JOB_CANCELLED', 'The job was cancelled. Nothing is lost.', {
-      remedies: ['Plan and run it again. It continues, and pays again for nothing that is paid already.'],
+      remedies: ['Plan and run it again. It continues, and nothing is paid twice.'],
     })
     const job = await this.#queue.cancel(id, error)
     if (job === null) return

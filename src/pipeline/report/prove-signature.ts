@@ -92,7 +92,7 @@ export function signatureFault(
     return fault(
       'ERR_SIGNATURE_UNTRUSTED',
       what,
-      'Ask the sender for the certificate of the authority, by another way.',
+      'Ask the sender for the certificate of the authority, through another channel.',
     )
   }
   if (isInputSame === false) {

@@ -145,7 +145,7 @@ describe('a package is refused, with a reason, and nothing appears, where there 
     cutOff('deu/part001.m4s')(root)
     await expect(regenerateHls(join(root, 'master.m3u8'), join(root, 'out'))).rejects.toMatchObject({
       message: expect.stringContaining('part001.m4s'),
-      remedies: ['Copy the package again, whole.'],
+      remedies: ['Copy the complete package again.'],
     })
   })
 })

@@ -129,7 +129,7 @@ describe('an Avid log', () => {
 
   it.each([
     ['without its sections', 'Heading\nFPS\t25\n', /no section called column/],
-    ['without a rate', log('Name', [], 'VIDEO_FORMAT\t1080'), /does not say its frame rate/],
+    ['without a rate', log('Name', [], 'VIDEO_FORMAT\t1080'), /does not state its frame rate/],
     ['with commas between its fields', log('Name', [], 'FIELD_DELIM\tCOMMAS\r\nFPS\t25'), /not separated by tabs/],
     ['without columns', log('', []), /names no columns/],
     ['with rows above Data', `${log('Name', []).replace('Data', 'a\r\nData')}`, /no rows under Data/],

@@ -93,7 +93,7 @@ function newFrames(
   }
   const { bitRate } = encoding
   if (!isWhole || bitRate === null || !fitInto(frames, made)) {
-    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames of another size than its bit rate gives.')
+    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames whose size does not match its bit rate.')
   }
   return () => filledUpFrames(frames, made, { donor, bitRate, sampleRate: input.sampleRate, head: made.head })
 }

@@ -17,7 +17,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewTranspo
   const { sizeBytes, grid, isElastic } = file
   const isAlone = sounds.length === 1
   if (sounds.some((sound) => !fits(file, sound, isAlone))) {
-    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames of another size than its bit rate gives.')
+    throw new JobFailedError('ERR_ENCODER_OUTPUT', 'The encoder wrote frames whose size does not match its bit rate.')
   }
   const places = {
     startOf: (number: number) => grid.first + number * grid.size,

@@ -46,7 +46,7 @@ export async function requireCredentials(
   if (needed > memoryBytes) throw tooLarge(file.sizeBytes, needed, memoryBytes)
   if (file.sizeBytes > SPOOLED_BYTES) await requireFreeSpace(new Map([[tmpdir(), 2 * file.sizeBytes]]))
   if (credentials) return credentials.require()
-  throw new UsageError('ERR_CREDENTIALS_MISSING', 'The job wants Content Credentials, and this machine has none.', {
+  throw new UsageError('ERR_CREDENTIALS_MISSING', 'The job needs Content Credentials, and this machine has none.', {
     remedies: ['Set `credentials` in the configuration of every worker of the store.'],
   })
 }
