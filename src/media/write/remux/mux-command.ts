@@ -17,7 +17,7 @@ import { latePictureSec } from './first-picture.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import { fileMetadata, mp4FamilyOptions, streamMetadata } from './mux-tags.js'
 import { timesOutput } from './packet-times.js'
-import { isNewStream, type NewStream } from './plan-streams.js'
+import { isNewStream, type NewStream, type WrittenStream } from './plan-streams.js'
 import { hashOutput } from './stream-hash.js'
 import { transportIdentity } from './transport-identity.js'
 
@@ -54,7 +54,7 @@ export function newStreams(plan: MuxPlan): readonly NewStream[] {
 }
 
 /** Streams that are written, in output order. */
-export function writtenStreams(plan: MuxPlan) {
+export function writtenStreams(plan: MuxPlan): readonly WrittenStream[] {
   return plan.streams.filter((stream) => stream.fate !== 'dropped')
 }
 
