@@ -78,6 +78,10 @@ describe('sound of another coding among chunks', () => {
       expect(others).toContain('zzzz')
       for (const id of others) expect(after.get(id)?.equals(before.get(id) ?? Buffer.alloc(0)), id).toBe(true)
       expect([...after.keys()].filter((id) => !CODING.includes(id))).toEqual(others)
+      // PCM needs none, but a file that states the number of its samples states the new one.
+      expect(after.has('fact')).toBe(before.has('fact'))
+      if (codec === 'pcm_s16le' && form !== 'w64' && form !== 'caf')
+        expect(after.get('fact')?.readUInt32LE(8)).toBe(((after.get('data')?.length ?? 0) - 8) / 2)
       const named = census.flatMap(({ path: structure, fate }) =>
         fate === 'rewritten' ? structure.split('/').at(-1) : [],
       )
