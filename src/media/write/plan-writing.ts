@@ -2,12 +2,9 @@ import { JobFailedError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { hasGuessedTimes } from '../probe/frame-times.js'
-import { MalformedFile, malformedReason } from '../probe/malformed-file.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
 import { aviSound } from './avi/avi.js'
-import { type BytePlan, offsetMap } from './byte-plan.js'
-import { type Census, censusFaults } from './census.js'
 import { soundChunks } from './chunks/chunks.js'
 import { aacCoderOptions } from './encode/aac-coder.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from './encode/audio-encoding.js'
@@ -22,7 +19,7 @@ import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { leadInNotes } from './lead-in-notes.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
-import { donorFault } from './prove-donor.js'
+import { type PlanWithWriter, planWith, type TakenWriting } from './plan-with-writer.js'
 import { programSound } from './ps/program.js'
 import { tagLosses } from './remux/changed-tags.js'
 import { earlyLeadInSec } from './remux/first-sound.js'
@@ -31,35 +28,19 @@ import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans }
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
 import { requireClear } from './require-clear.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
-import { unspliceable } from './splice/same-coding.js'
-import { type DonorSource, resolveDonors } from './splice/spliced-packets.js'
-import { withSameSetUp } from './splice/vorbis-setting.js'
 import { transportSound } from './ts/transport.js'
-import { type DonorFormat, declines, type Survey, type Wanted, type Writer } from './writer.js'
-import type { Declined, Writing } from './writing.js'
+import type { Wanted } from './writer.js'
+import type { Declined } from './writing.js'
 
 export interface PlanOutputOptions extends MuxOptions {
   readonly signal?: AbortSignal | undefined
 }
-
-type TakenWriting = Writing & { readonly kind: 'bytes' }
 
 /** A lead-in as long as verification allows. */
 const LEAST_LEAD_SEC = 0.001
 
 /** All frames of E-AC-3 have one length, so an AVI states the right clock for them. Only ffmpeg's reader misreads it. */
 const EQUAL_FRAMES = 'eac3'
-
-/** A writer that would take a file if some of its tracks had another codec. */
-interface Untaken extends Declined {
-  readonly tracks: ReadonlySet<AudioStreamInfo>
-}
-
-/** Asks a writer for a plan; hides its types of structure and packets. */
-type PlanWithWriter = (
-  wanted: Wanted,
-  signal: AbortSignal | undefined,
-) => Promise<TakenWriting | Untaken | Declined | null>
 
 /** In the order in which voxmux asks them. */
 const WRITERS: readonly PlanWithWriter[] = [
@@ -88,7 +69,11 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
   const measured = { ...options, ...walked }
   const aacOptions = encodesAac(planMux(media, measured)) ? await aacCoderOptions() : []
   const ownOptions = await dolbyOptions(media, options)
-  const plan = await chooseWriter(media, { ...measured, aacOptions, ownOptions })
+  return chooseWriter(media, { ...measured, aacOptions, ownOptions })
+}
+
+/** A plan whose encoders accept the voices. */
+async function provedPlan(plan: MuxPlan, options: PlanOutputOptions): Promise<MuxPlan> {
   for (const { encoding, input } of newStreams(plan)) {
     if (encoding.codec.startsWith('pcm_')) continue
     await proveEncoder(encoding, mixedTrack(input, options), options.signal)
@@ -139,7 +124,7 @@ async function walkReplaced(media: MediaInfo, { replaced, inParts = [], signal }
 async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
   const remux = planMux(media, options)
   if (remux.container !== media.container || options.keepOriginal || options.addTrack) {
-    return remuxPlan(remux, [], options.signal)
+    return remuxPlan(remux, [], options)
   }
   const own = wantedTracks(media, remux, options)
   const declined: Declined[] = []
@@ -153,11 +138,15 @@ async function chooseWriter(media: MediaInfo, options: PlanOutputOptions): Promi
     if (answer === null) continue
     if ('kind' in answer) {
       const encodings = new Map(wanted.tracks.map(({ input, encoding }) => [input.audioIndex, encoding]))
-      return planOwnFile(remux, encodings, { ...answer, declined }, await planSplices(wanted, answer, options))
+      const own = planOwnFile(remux, encodings, { ...answer, declined }, await planSplices(wanted, answer, options))
+      const { writer } = answer
+      const instead: MuxPlan['instead'] = (reason, signal) =>
+        remuxPlan(remux, [...declined, { writer, reason }], { ...options, signal })
+      return provedPlan({ ...own, instead }, options)
     }
     declined.push({ writer: answer.writer, reason: answer.reason })
   }
-  return remuxPlan(remux, declined, options.signal)
+  return remuxPlan(remux, declined, options)
 }
 
 /** The request to a writer. @param recoded tracks whose own codec it cannot write, which the remux may replace */
@@ -177,13 +166,14 @@ function wantedTracks(
 }
 
 /** A plan for ffmpeg's remux, with the structures that it loses. */
-async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], signal?: AbortSignal): Promise<MuxPlan> {
+async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], options: PlanOutputOptions): Promise<MuxPlan> {
   requireRemuxable(plan)
+  const { signal } = options
   const census = await remuxCensus(plan, signal)
   const { media } = plan
   const tags = [await tagLosses(plan, signal), await signedTagLosses(media), await repeatedCommentLosses(media)]
   const losses = [...plan.losses, ...censusLosses(census, media), ...tags.flat()]
-  return { ...plan, losses, writing: { kind: 'remux', declined, census } }
+  return provedPlan({ ...plan, losses, writing: { kind: 'remux', declined, census } }, options)
 }
 
 /** Refuses an output that ffmpeg cannot write on the clock of the input, or without the key of a track. */
@@ -227,74 +217,4 @@ function ownEncoding(
   if (own) return own
   if (planned?.fate === 'replaced') return planned.encoding
   throw new JobFailedError('ERR_INTERNAL', `No encoding is planned for audio track ${input.audioIndex}.`)
-}
-
-/** Some structures are only read by the survey: offsets of other tracks, for example. */
-function surveyOf<Parsed, Donor>({ survey }: Writer<Parsed, Donor>, parsed: Parsed, wanted: Wanted): Survey {
-  try {
-    return survey(parsed, wanted)
-  } catch (error) {
-    return declines(malformedReason(error))
-  }
-}
-
-function planWith<Parsed, Donor>(writer: Writer<Parsed, Donor>): PlanWithWriter {
-  const readDonor: typeof writer.readDonor = (...donor) =>
-    writer.readDonor(...donor).catch((error: unknown) => {
-      if (!(error instanceof MalformedFile)) throw error
-      throw new JobFailedError('ERR_ENCODER_OUTPUT', `voxmux cannot use the encoded voice: ${error.message}.`)
-    })
-  return async (wanted, signal) => {
-    const parsed = await writer.parse(wanted.media, signal).catch(malformedReason)
-    if (parsed === null) return null
-    if (typeof parsed === 'string') return { writer: writer.name, reason: parsed }
-    const survey = surveyOf(writer, parsed, wanted)
-    if (survey.kind === 'declines') return { writer: writer.name, reason: survey.reason }
-    const { census, donors, lostStreams, levels = [] } = survey
-    const [fault] = censusFaults(census, wanted.media.sizeBytes)
-    if (fault) {
-      return {
-        writer: writer.name,
-        reason: `its structure has a ${fault.kind} of ${fault.length} bytes at ${fault.start}`,
-      }
-    }
-    const untaken = new Map<AudioStreamInfo, string>()
-    for (const [place, track] of wanted.tracks.entries()) {
-      const read = (path: string) => readDonor(path, track, signal, parsed)
-      const fault = await donorFault(track, donors[place] as DonorFormat, read, signal)
-      if (fault !== null) untaken.set(track.input, fault)
-    }
-    const [reason] = untaken.values()
-    if (reason !== undefined) return { writer: writer.name, reason, tracks: new Set(untaken.keys()) }
-    const layOut = async (sources: readonly DonorSource[], stop: AbortSignal | undefined) => {
-      const read: Donor[] = []
-      for (const [place, track] of wanted.tracks.entries()) {
-        const source = sources[place]
-        // The same writer made the track.
-        if (source?.kind === 'spliced') read.push((source.track as SpliceableTrack<Donor>).donorOf(source.packets))
-        else read.push(await readDonor(source?.path ?? '', track, stop, parsed))
-      }
-      return resolveDonors(checked(writer.layOut(parsed, wanted, read), census, wanted.media), sources)
-    }
-    const splice = async (place: number) => {
-      const track = wanted.tracks[place]
-      const reason = track && unspliceable(track)
-      const found = reason ?? (await writer.splice?.(parsed, wanted, place)) ?? 'its container has no separate packets'
-      return typeof found === 'string' || !track ? found : withSameSetUp(found, track, signal)
-    }
-    return { kind: 'bytes', writer: writer.name, census, lostStreams, levels, donors, splice, layOut, declined: [] }
-  }
-}
-
-/** Checks that a layout keeps every structure that the census calls kept. */
-function checked(plan: BytePlan, census: Census, media: MediaInfo): BytePlan {
-  const map = offsetMap(plan)
-  for (const { path, fate, start, length } of census) {
-    if (fate !== 'kept' || length === 0 || map.keeps(start, length)) continue
-    throw new JobFailedError('ERR_CENSUS_BROKEN', `The layout of the output does not keep ${path}.`, {
-      input: media.path,
-      remedies: ['This is a bug in voxmux. Report it with the name of the structure.'],
-    })
-  }
-  return plan
 }

@@ -31,6 +31,8 @@ export interface MuxPlan extends PlannedStreams {
   readonly notes: readonly string[]
   /** The writer of the output and the fate of each structure of the input. */
   readonly writing: Writing
+  /** Plans ffmpeg's remux, if the file's own bytes turn out to be unfit for the new sound. Undefined for a remux. */
+  readonly instead?: (reason: string, signal: AbortSignal | undefined) => Promise<MuxPlan>
   /** Replaced tracks whose packets outside the changed parts stay, by place among the audio streams. */
   readonly splicedTracks?: readonly number[]
   /** Those of {@link splicedTracks} that can be read in parts: the packets of any time are found without decoding those before. */

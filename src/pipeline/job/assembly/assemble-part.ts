@@ -1,5 +1,6 @@
-import { stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import type { Recipe } from '../../../config/preset-schema.js'
+import { toVoxmuxError } from '../../../core/errors.js'
 import { fileSha256, quickIdentity } from '../../../core/file-identity.js'
 import { syncFile } from '../../../core/sync-folder.js'
 import { type packetReading, verifyOrRewrite } from '../../../media/index.js'
@@ -13,6 +14,7 @@ import type { Attempt } from '../job-life.js'
 import type { AssembledOutput } from '../publish-output.js'
 import { copiedOutput } from './copied-output.js'
 import { PartWriter } from './part-writer.js'
+import { remuxInstead } from './remux-instead.js'
 import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
 
@@ -31,17 +33,40 @@ export async function assemblePart(
   { voices: obtained, packets, ...facts }: AssemblyFacts,
   attempt: Attempt,
 ): Promise<AssembledOutput> {
-  const { bench, signal, onProgress, job } = attempt
-  const { settings, inputSha256 } = facts
+  const { signal } = attempt
+  const { settings } = facts
   const { recipe } = settings
   const pieces = await withBed(obtained.pieces, recipe.bed, signal)
   const voices = { ...obtained, pieces }
   const share = recipe.mix / 100
   if (isCopyIfSame(plan, settings) && (await isSameThroughout(pieces, { share, signal })))
     return unchangedOutput(plan, voices, attempt, facts)
+  const writing = { ...facts, voices, packets }
+  return verifiedOutput(plan, writing, attempt).catch(async (thrown) => {
+    const fault = toVoxmuxError(thrown, plan.media.path)
+    const instead = isOfOutput(fault) ? await remuxInstead(plan, fault, settings.strict, signal) : null
+    if (instead === null) throw thrown
+    await rm(attempt.bench.part, { force: true })
+    return verifiedOutput(instead, writing, attempt).catch((again) => {
+      throw isOfOutput(again) ? thrown : again
+    })
+  })
+}
+
+/** Writes the part file as planned, verifies it, and builds the receipt. @throws faults of the writing */
+async function verifiedOutput(
+  plan: JobPlan,
+  { voices, packets, ...facts }: AssemblyFacts,
+  attempt: Attempt,
+): Promise<AssembledOutput> {
+  const { bench, signal, onProgress, job } = attempt
+  const { settings, inputSha256 } = facts
+  const { recipe } = settings
+  const { pieces } = voices
   const writer = new PartWriter(plan, { ...facts, pieces }, attempt, () => packets?.facts())
   await writer.assemble()
   onProgress('splice', 100)
+  const share = recipe.mix / 100
   const [written, changes] = await Promise.all([writer.writeJoined(), soundChanges(pieces, { share, signal })])
   onProgress('mux', 100)
   const { part } = bench
@@ -68,6 +93,12 @@ export async function assemblePart(
     receipt: await withProofs(receipt, settings, plan.media, attempt),
     inputIdentity: { ...(await quickIdentity(plan.media.path)), sha256: inputSha256 },
   }
+}
+
+/** The faults of a file that was written. A remux would meet those of this machine and of the input, too. */
+function isOfOutput(thrown: unknown): boolean {
+  const { exitCode } = toVoxmuxError(thrown)
+  return exitCode === 7 || exitCode === 1
 }
 
 /**
