@@ -4,6 +4,9 @@ import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-
 import { shownEdits } from '../movie/edits.js'
 import type { MovieTrack } from '../movie/movie-tracks.js'
 
+/** ffmpeg decodes as much before the first shown sample, and leaves it out. It drops what comes before that at once. */
+const READ_BEFORE_SEC = 1
+
 /** Less sound than that is not missed: tracks with a clock of 90 kHz lose 10 ms. */
 const MOST_LOST_SEC = 0.1
 
@@ -28,5 +31,7 @@ export function misreadLeadIn(
 function lostSecOf({ codec, id, sampleRate }: AudioStreamInfo, tracks: readonly MovieTrack[]): number {
   const track = tracks.find((each) => each.id === id && each.runs.length > 0)
   const [first] = shownEdits(track?.edits ?? [])
-  return codec === 'aac' && track && first ? first.mediaTick / sampleRate - first.mediaTick / track.ticksPerSec : 0
+  if (codec !== 'aac' || !track || !first) return 0
+  const leftOut = Math.min(first.mediaTick, READ_BEFORE_SEC * track.ticksPerSec)
+  return leftOut / sampleRate - leftOut / track.ticksPerSec
 }

@@ -112,6 +112,20 @@ it('refuses sound of which ffmpeg leaves out seconds with the lead-in', async ()
   await folder.remove()
 })
 
+it('takes sound of which ffmpeg leaves out little, however much of it is trimmed', async () => {
+  const folder = await testFolder()
+  const path = folder.file('trimmed.m4a')
+  await ffmpeg(...tone(6, 48_000, 1), '-c:a', 'aac', path)
+  const file = await readFile(path)
+  // 50,000 ticks a second, and five seconds before the first sample that plays.
+  file.writeUInt32BE(50_000, file.indexOf('mdhd') + 16)
+  file.writeUInt32BE(900, file.indexOf('elst') + 12)
+  file.writeUInt32BE(250_000, file.indexOf('elst') + 16)
+  await writeFile(path, file)
+  await expect(probe(path)).resolves.toMatchObject({ container: 'm4a' })
+  await folder.remove()
+})
+
 it('takes fragments with such a lead-in, of which ffmpeg leaves out nothing', async () => {
   const folder = await testFolder()
   const path = folder.file('fragments.ismv')
