@@ -44,11 +44,11 @@ export async function assemblePart(
   const writing = { ...facts, voices, packets }
   return verifiedOutput(plan, writing, attempt).catch(async (thrown) => {
     const fault = toVoxmuxError(thrown, plan.media.path)
-    const instead = isOfOutput(fault) ? await remuxInstead(plan, fault, settings.strict, signal) : null
+    const instead = OF_WRITING.has(fault.code) ? await remuxInstead(plan, fault, settings.strict, signal) : null
     if (instead === null) throw thrown
     await rm(attempt.bench.part, { force: true })
     return verifiedOutput(instead, writing, attempt).catch((again) => {
-      throw isOfOutput(again) ? thrown : again
+      throw OF_WRITING.has(toVoxmuxError(again).code) ? thrown : again
     })
   })
 }
@@ -95,11 +95,15 @@ async function verifiedOutput(
   }
 }
 
-/** The faults of a file that was written. A remux would meet those of this machine and of the input, too. */
-function isOfOutput(thrown: unknown): boolean {
-  const { exitCode } = toVoxmuxError(thrown)
-  return exitCode === 7 || exitCode === 1
-}
+/** Faults that another writer may not have. It would meet those of the regenerated audio and of this machine, too. */
+const OF_WRITING: ReadonlySet<string> = new Set([
+  'ERR_VERIFY_FAILED',
+  'ERR_ENCODER_OUTPUT',
+  'ERR_CENSUS_BROKEN',
+  'ERR_FFMPEG_FAILED',
+  'ERR_FFPROBE_ANSWER',
+  'ERR_INTERNAL',
+])
 
 /**
  * Copies the input, because the regenerated audio of all of it is the same as the sent voice. The receipt has the figures of
