@@ -1,11 +1,11 @@
 import { appendFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { probe } from '../../src/media/probe/probe.js'
-import { runJob } from '../../src/pipeline/job/run-job.js'
-import type { JobHooks } from '../../src/pipeline/job-hooks.js'
-import { jobBench } from '../helpers/job-bench.js'
-import { ffmpeg, picture, tone } from '../helpers/media-factory.js'
-import { requestFor } from '../helpers/test-pipeline.js'
+import { probe } from '../../../src/media/probe/probe.js'
+import { runJob } from '../../../src/pipeline/job/run-job.js'
+import type { JobHooks } from '../../../src/pipeline/job-hooks.js'
+import { jobBench } from '../../helpers/job-bench.js'
+import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
+import { requestFor } from '../../helpers/test-pipeline.js'
 
 const bench = jobBench()
 
