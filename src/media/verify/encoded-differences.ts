@@ -47,6 +47,8 @@ interface Ends {
   readonly behind: number
   /** First packets that only the side file has. */
   readonly leadIn: number
+  /** First packets of the side file that the output may have in one with old bytes before them. */
+  readonly joined: number
   /** Last packets of the side file that may be others in the output, and how many of them it may lack. */
   readonly others: number
   readonly missing: number
@@ -55,13 +57,16 @@ interface Ends {
 /** Packets of the longest lead-in. Those that would begin before the old ones are left out, or begin with them. */
 const LEAD_IN = 4
 /** Each packet has a place of its own, and ffmpeg reads all. */
-const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, others: 0, missing: 0 }
+const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, joined: 0, others: 0, missing: 0 }
 /** Fragments leave out a lead-in. */
 const MOVIE: Ends = { ...EXACT, leadIn: LEAD_IN }
 /** An edit list hides a packet, or not, by the rounding of its clock. */
-const EDITED: Ends = { before: 2, behind: 2, leadIn: LEAD_IN, others: 4, missing: 4 }
-/** ffmpeg divides such bytes into frames, and takes others around them for frames. */
-const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, others: 2, missing: 0 }
+const EDITED: Ends = { ...EXACT, before: 2, behind: 2, leadIn: LEAD_IN, others: 4, missing: 4 }
+/**
+ * ffmpeg divides such bytes into frames, and takes others around them for frames. A recording may begin inside a frame of
+ * MPEG audio, whose rest ffmpeg reads as one packet with the first new frame.
+ */
+const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, joined: 1, others: 2, missing: 0 }
 /** The input may end in a frame, which has no place for a whole one. */
 const UNITS: Ends = { ...BARE, missing: 1 }
 /** The encoder may end with a packet more than there are places. */
@@ -78,10 +83,10 @@ function endsOf({ writer, donors }: Bytes, place: number, hasAllPackets: boolean
 function shiftOf(
   { contents: was }: StreamTimes,
   { contents: is }: StreamTimes,
-  { before, behind, leadIn, others, missing }: Ends,
+  { before, behind, leadIn, joined, others, missing }: Ends,
 ): number | undefined {
   for (let early = 0; early <= before; early++) {
-    for (let late = 0; late <= (early === 0 ? leadIn : 0); late++) {
+    for (let late = 0; late <= (early === 0 ? leadIn : joined); late++) {
       let same = 0
       while (late + same < was.length && was[late + same] === is[early + same]) same++
       const [left, more] = [was.length - late - same, is.length - early - same]

@@ -73,6 +73,20 @@ describe('the packets of a new sound', () => {
     },
   )
 
+  it('may be read in one with old bytes before them, if the track has only frames', async () => {
+    const path = folder.file('joined.ts')
+    await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'mp2', path)
+    const { plan, result } = await writtenFile(path)
+    const { packets } = (result.voices[0] as MuxedVoice).encoded as EncodedPackets & { readonly kind: 'packets' }
+    const differencesOf = (joined: number) => {
+      const contents = packets.contents.map((content, place) => (place < joined ? content + 1 : content))
+      const packetTimes = new Map(newStreams(plan).map(({ input }) => [input.index, { ...packets, contents }]))
+      return encodedDifferences(plan, result, { packetHashes: new Map(), packetTimes })
+    }
+    expect(differencesOf(1)).toEqual([])
+    expect(differencesOf(2)).toEqual(['the packets of audio track 0'])
+  })
+
   it('must stand there once', async () => {
     const { verify } = await damaged('beside.aac', [...SOUND, '-c:a', 'aac', '-b:a', '64k'], (bytes, { pos, size }) =>
       Buffer.concat([bytes.subarray(0, pos + size), bytes.subarray(pos)]),
