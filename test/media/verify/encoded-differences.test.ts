@@ -87,6 +87,14 @@ describe('the packets of a new sound', () => {
     expect(differencesOf(2)).toEqual(['the packets of audio track 0'])
   })
 
+  it('keep times that ffmpeg drops from the raw frames of AC-3', async () => {
+    const path = folder.file('long.ts')
+    await ffmpeg(...tone(13, 44_100), '-c:a', 'ac3', '-b:a', '64k', path)
+    const { plan, verified } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('transport')
+    expect(verified.checks).toContain('packets of the new audio')
+  })
+
   it('must stand there once', async () => {
     const { verify } = await damaged('beside.aac', [...SOUND, '-c:a', 'aac', '-b:a', '64k'], (bytes, { pos, size }) =>
       Buffer.concat([bytes.subarray(0, pos + size), bytes.subarray(pos)]),
