@@ -127,7 +127,9 @@ function durationDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonl
   // ffprobe only guesses the duration of a raw stream, from its bit rate.
   if (before === null || after === null || ['aac', 'mp2', 'ac3', 'eac3'].includes(plan.container)) return []
   const most = Math.max(before + lateStartSec(plan), ...voiceSec) + DURATION_TOLERANCE_SEC
+  // The same is true of a single sound that is shorter than its file claims. Its new bit rate gives another guess.
+  const isGuess = plan.media.streams.length === 1 && most > Math.max(...voiceSec) + 2 * DURATION_TOLERANCE_SEC
   const hasLaterChapters = plan.profile.chapters && plan.media.chapters.some(({ startSec }) => startSec > most)
-  const isRight = after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || hasLaterChapters)
+  const isRight = after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || isGuess || hasLaterChapters)
   return isRight ? [] : [`the duration (${after} s instead of ${before} s)`]
 }
