@@ -10,6 +10,7 @@ import { aacCoderOptions } from './encode/aac-coder.js'
 import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from './encode/audio-encoding.js'
 import { dolbyOptions } from './encode/dolby-settings.js'
 import { proveEncoder } from './encode/encoder-priming.js'
+import { dualMonoLosses } from './frames/dual-mono.js'
 import { elementaryFrames } from './frames/elementary.js'
 import { flacFrames } from './frames/flac.js'
 import { oggFrames } from './frames/ogg.js'
@@ -78,7 +79,8 @@ async function provedPlan(plan: MuxPlan, options: PlanOutputOptions): Promise<Mu
     if (encoding.codec.startsWith('pcm_')) continue
     await proveEncoder(encoding, mixedTrack(input, options), options.signal)
   }
-  return { ...plan, notes: [...plan.notes, ...(await leadInNotes(plan, options))] }
+  const losses = [...plan.losses, ...(await dualMonoLosses(plan.media, newStreams(plan)))]
+  return { ...plan, losses, notes: [...plan.notes, ...(await leadInNotes(plan, options))] }
 }
 
 /** A writer keeps the codec of the input, even if ffmpeg's remux would choose another. */
