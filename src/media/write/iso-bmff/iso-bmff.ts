@@ -30,7 +30,8 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   readDonor: async (path, track, _signal, file) => {
     const donor = await readDonorTrack(path)
     const voice = trackOf(file, track.input)
-    return voice !== undefined && isHeardLeadIn(file, voice, track) ? { ...donor, primingTicks: 0 } : donor
+    const hiddenSec = voice === undefined ? null : partlyHiddenSec(file, voice, track)
+    return hiddenSec === null ? donor : { ...donor, primingTicks: Math.round(hiddenSec * donor.timeScale) }
   },
   splice: async (file, wanted, place) => {
     const voice = voicesOf(file, wanted)?.[place]
@@ -63,25 +64,34 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
     lostStreams: hintStreams(file, voices, wanted),
     levels: movieLevels(file, voices),
     donors: wanted.tracks.map((track, place) => {
-      const { input } = track
-      const span = spanOf(file, voices[place] as number, input.sampleRate, wanted.media.startSec)
+      const voice = voices[place] as number
+      const hiddenSec = partlyHiddenSec(file, voice, track)
+      const span = spanOf(file, voice, track.input.sampleRate, hiddenSec ?? 0)
       // The edit list states the encoder's lead-in.
-      const leadIn = isHeardLeadIn(file, voices[place] as number, track) ? 'trimmed' : 'signalled'
+      const leadIn = hiddenSec === null ? 'signalled' : 'trimmed'
       return { muxer, options: ['-use_editlist', '1'], ...span, leadIn }
     }),
   }
 }
 
-/** Codecs whose lead-in is shorter or longer than a packet. Their own header does not state it. */
-const PART_OF_PACKET: ReadonlySet<string> = new Set(['ac3', 'eac3', 'mp2', 'mp3'])
+/** Lead-ins of ffmpeg's encoders in samples, if they are no whole packets and the codec's own header does not state them. */
+const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
+  ['ac3', 256],
+  ['eac3', 256],
+  ['mp2', 481],
+  ['mp3', 1105],
+])
 
 /**
- * True for fragments without an edit list that hides a lead-in. It then stands in the place of the first sound. If the
- * first packet were left out, its sound would be missing, and the next one would begin late.
+ * Seconds before the first sound in fragments whose edit list hides less than the new lead-in, of which the rest stands in
+ * the place of that sound. If the first packet were left out, its sound would be missing, and the next one would begin
+ * late. Null if all of the lead-in is hidden.
  */
-function isHeardLeadIn({ oldTracks }: IsoFile, voice: number, { encoding }: WantedTrack): boolean {
-  const old = oldTracks.get(voice) as OldTrack
-  return PART_OF_PACKET.has(encoding.codec) && isFragmented(old) && old.shownTick === old.runs.firstTick
+function partlyHiddenSec(file: IsoFile, voice: number, { encoding, input }: WantedTrack): number | null {
+  const old = file.oldTracks.get(voice) as OldTrack
+  const hiddenSec = (old.shownTick - old.runs.firstTick) / old.track.timeScale
+  const isAll = hiddenSec * input.sampleRate >= (PART_OF_PACKET.get(encoding.codec) ?? 0)
+  return isAll || !isFragmented(old) ? null : Math.min(hiddenSec, Math.max(0, lateSecIn(file, old)))
 }
 
 /** True for fragments of Opus, whose decoder drops a lead-in, that become another codec. */
@@ -90,14 +100,18 @@ function losesLeadIn({ oldTracks }: IsoFile, voice: number, { encoding, input }:
   return isOther && isFragmented(oldTracks.get(voice) as OldTrack)
 }
 
-/** The part of a voice on the file's clock that its track presents, in samples. */
-function spanOf({ oldTracks, movie }: IsoFile, voice: number, sampleRate: number, startSec: number) {
-  const old = oldTracks.get(voice) as OldTrack
-  const lateSec = presentedSec(old, movie.timeScale) - startSec
+/** The part of a voice on the file's clock that its track presents, in samples. @param earlySec before that part */
+function spanOf(file: IsoFile, voice: number, sampleRate: number, earlySec: number) {
+  const old = file.oldTracks.get(voice) as OldTrack
   return {
-    skipSamples: Math.max(0, Math.round(lateSec * sampleRate)),
-    sampleCount: Math.round((old.shownTicks * sampleRate) / old.track.timeScale),
+    skipSamples: Math.max(0, Math.round((lateSecIn(file, old) - earlySec) * sampleRate)),
+    sampleCount: Math.round((old.shownTicks / old.track.timeScale + earlySec) * sampleRate),
   }
+}
+
+/** The first presentation of a track after the first sample of the file. */
+function lateSecIn({ movie, startSec }: IsoFile, old: OldTrack): number {
+  return presentedSec(old, movie.timeScale) - startSec
 }
 
 /** The streams of ffprobe that are hint tracks of replaced voices. */

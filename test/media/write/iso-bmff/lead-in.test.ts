@@ -91,6 +91,20 @@ async function finelyTimed(path: string, keepsEdits: boolean): Promise<void> {
   await writeFile(path, bytes)
 }
 
+it('keeps MP3 of fragments in place, whose edit list hides only the shorter lead-in of MP2', async () => {
+  const folder = await testFolder()
+  const path = folder.file('film.mp4')
+  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=0.7:a=0.3:seed=7:r=48000,lowpass=3000']
+  await ffmpeg(...noise, '-c:a', 'mp2', '-movflags', 'frag_keyframe+delay_moov', path)
+  const { media, plan, verified } = await writtenFile(path)
+  // MP4 has one name for both.
+  expect(media.streams[0]?.codec).toBe('mp3')
+  expect(bytesWriting(plan).writer).toBe('iso-bmff')
+  expect(plan.notes.at(-1)).toMatch(/the lead-in of its encoder replaces the first 23 ms/)
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  await folder.remove()
+})
+
 it('states its lead-in in samples, for which ffmpeg takes the ticks of an edit list', async () => {
   const folder = await testFolder()
   const path = folder.file('fine.mp4')

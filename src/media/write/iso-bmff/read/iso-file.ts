@@ -11,6 +11,8 @@ export interface IsoFile {
   readonly structure: BoxStructure
   readonly movie: Movie
   readonly fragments: Fragments
+  /** Time of the first sample, as ffmpeg reads it. */
+  readonly startSec: number
   /** Tracks with sound, by place in the movie. The packets of a picture would take more memory than all else. */
   readonly oldTracks: ReadonlyMap<number, OldTrack>
 }
@@ -37,7 +39,7 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
     const shown = gapless && gaplessPart(gapless, startSec * track.timeScale)
     return [[place, oldTrackOf(track, own, movie.timeScale, shown)] as const]
   })
-  return { structure, movie, fragments, oldTracks: new Map(oldTracks) }
+  return { structure, movie, fragments, startSec, oldTracks: new Map(oldTracks) }
 }
 
 /**
