@@ -1,4 +1,4 @@
-import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type Writer } from '../writer.js'
+import { declines, type Survey, UNKNOWN_TRACK, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { censusOfMatroska } from './census-of-matroska.js'
 import { layOutMatroska } from './lay-out/lay-out.js'
 import { type MatroskaDonor, readMatroskaDonor } from './read/donor.js'
@@ -31,13 +31,18 @@ function survey(file: MatroskaFile, wanted: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOfMatroska(file, voices),
-    donors: voices.map(({ skipSamples, isLeadInSignalled }) => ({
+    donors: voices.map(({ skipSamples, isLeadInSignalled }, place) => ({
       muxer: 'matroska',
       // Times begin at a second, so that none of them is negative, which would move and round all others.
       options: ['-output_ts_offset', '1'],
-      skipSamples,
+      skipSamples: skipSamples + decoderDelay(wanted.tracks[place] as WantedTrack),
       sampleCount: null,
       leadIn: isLeadInSignalled ? 'signalled' : 'trimmed',
     })),
   }
+}
+
+/** The decoder of Speex is late by a quarter of a frame, which lasts 20 ms. No codec delay states it. */
+function decoderDelay({ encoding, input }: WantedTrack): number {
+  return encoding.codec === 'speex' ? Math.round(input.sampleRate / 200) : 0
 }
