@@ -74,7 +74,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
   }
 }
 
-/** Lead-ins of ffmpeg's encoders in samples, if they are no whole packets and the codec's own header does not state them. */
+/** Samples of lead-in of ffmpeg's encoders that are part of a packet. The codec's own header does not state them. */
 const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
   ['ac3', 256],
   ['eac3', 256],
@@ -83,8 +83,8 @@ const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Seconds before the first sound in fragments whose edit list hides less than the new lead-in, of which the rest stands in
- * the place of that sound. If the first packet were left out, its sound would be missing, and the next one would begin
+ * Seconds that the edit list of fragments hides, if they are less than the new lead-in. The rest of it then stands in the
+ * place of the first sound. If the first packet were left out, its sound would be missing, and the next one would begin
  * late. Null if all of the lead-in is hidden.
  */
 function partlyHiddenSec(file: IsoFile, voice: number, { encoding, input }: WantedTrack): number | null {
