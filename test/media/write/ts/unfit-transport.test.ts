@@ -98,7 +98,7 @@ it('gives the same padding to no two tracks, even if the encoder writes frames o
   const made = { count: frames.length, startOf: (frame: number) => frame * 500 }
   const track = (donor: number) => ({ pid: SOUND_PID, sound, made, donor })
   expect(() => layOutTransport(parsed, [track(0)])).not.toThrow()
-  expect(() => layOutTransport(parsed, [track(0), track(1)])).toThrow('frames of another size')
+  expect(() => layOutTransport(parsed, [track(0), track(1)])).toThrow('whose size does not match')
 })
 
 it('remembers no more padding than new frames may need, as a day of film is full of it', async () => {
