@@ -130,6 +130,7 @@ function durationDifferences(plan: MuxPlan, output: MediaInfo, voiceSec: readonl
   // The same is true of a single sound that is shorter than its file claims. Its new bit rate gives another guess.
   const isGuess = plan.media.streams.length === 1 && most > Math.max(...voiceSec) + 2 * DURATION_TOLERANCE_SEC
   const hasLaterChapters = plan.profile.chapters && plan.media.chapters.some(({ startSec }) => startSec > most)
-  const isRight = after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || isGuess || hasLaterChapters)
+  const isRight =
+    after >= Math.min(before, ...voiceSec) - DURATION_TOLERANCE_SEC && (after <= most || isGuess || hasLaterChapters)
   return isRight ? [] : [`the duration (${after} s instead of ${before} s)`]
 }
