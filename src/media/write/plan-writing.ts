@@ -73,7 +73,7 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
   return chooseWriter(media, { ...measured, aacOptions, ownOptions })
 }
 
-/** A plan whose encoders accept the voices. */
+/** A plan whose encoders accept the voices, with what they lose of a track and what their lead-ins replace. */
 async function provedPlan(plan: MuxPlan, options: PlanOutputOptions): Promise<MuxPlan> {
   for (const { encoding, input } of newStreams(plan)) {
     if (encoding.codec.startsWith('pcm_')) continue

@@ -56,7 +56,10 @@ function isInserted(tag: Buffer, at: number): boolean {
   return at > 10 && tag[at] === 0 && tag[at - 1] === 0xff
 }
 
-/** Tells where in a tag a byte lies, by its number without inserted zeros. It is asked for in rising order: a list of all would take eight times the tag. */
+/**
+ * Tells where in a tag a byte lies, by its number without inserted zeros. Ask for rising numbers: a list of all places would
+ * take eight times the size of the tag.
+ */
 function synchronisedPlaces(tag: Buffer): (number: number) => number {
   let [at, plain] = [0, 0]
   return (number) => {

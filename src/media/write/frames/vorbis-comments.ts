@@ -14,7 +14,11 @@ interface VorbisComment {
   readonly length: number
 }
 
-/** The comments of a list that begins with the vendor. Reads what is there if the list is damaged. @throws {MalformedFile} if there are too many */
+/**
+ * The comments of a list that begins with the vendor. Reads what is there if the list is damaged.
+ *
+ * @throws {MalformedFile} if there are too many
+ */
 export function vorbisComments(list: Buffer): readonly VorbisComment[] {
   const comments: VorbisComment[] = []
   const lengthAt = (at: number) => (at + 4 <= list.length ? list.readUInt32LE(at) : list.length)
