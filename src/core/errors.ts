@@ -91,7 +91,10 @@ export class InterruptedError extends VoxmuxError {
   readonly exitCode = 130
 
   constructor(message = 'Interrupted.', options: VoxmuxErrorOptions = {}) {
-    super('ERR_INTERRUPTED', message, options)
+    super('ERR_INTERRUPTED', message, {
+      remedies: ['Run the same command again to continue. You do not pay again for anything already paid.'],
+      ...options,
+    })
   }
 }
 

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { expect, it } from 'vitest'
 import { fileLine } from '../../src/cli/output/file-line.js'
+import { errorReport, InterruptedError } from '../../src/core/errors.js'
 import type { FileEvent } from '../../src/pipeline/events.js'
 
 const file: FileEvent = {
@@ -17,17 +18,15 @@ it('says of an input that was put off what is true of it', () => {
   const error = { code: 'ERR_X' as const, errorCode: null, name: null, message: 'It is away.', remedies: ['Wait.'] }
   const line = (code: `ERR_${string}`) =>
     fileLine({ ...file, status: 'pending', output: null, error: { ...error, code } }, pc.createColors(false), '/in')
-  const nothingPaid = { ...error, code: 'ERR_INTERRUPTED', message: 'Interrupted.' } as const
-  const event = { ...file, status: 'pending', output: null, error: nothingPaid } as const
+  const event = { ...file, status: 'pending', output: null, error: errorReport(new InterruptedError()) } as const
   expect(fileLine(event, pc.createColors(false), '/in')).toMatch(
-    /^… clip.mov stopped\. Nothing was lost\.\n {4}→ Run the same command to continue/,
+    /^… clip.mov stopped\. Nothing was lost\.\n {4}→ Run the same command again to continue/,
   )
-  const message = 'This run paid for 0:12.000 of voice.'
-  const paid = { ...error, code: 'ERR_INTERRUPTED', message } as const
+  const paid = errorReport(new InterruptedError('This run paid for 0:12.000 of voice.'))
   expect(fileLine({ ...event, error: paid }, pc.createColors(false), '/in')).toContain(
     'stopped. Nothing was lost. This run paid for 0:12.000 of voice.\n',
   )
-  expect(line('ERR_STILL_RUNNING')).toContain('is still running. Run the same command to attach. It is away.')
+  expect(line('ERR_STILL_RUNNING')).toContain('is still running. It is away.\n    → Wait.')
   expect(line('ERR_CREDITS')).toBe('… clip.mov is waiting. It is away.\n    → Wait.')
 })
 

@@ -33,13 +33,13 @@ export function fileLine({ input, status, output, error }: FileEvent, colors: Co
   }
 }
 
-/** Describes why an input has not ended, and how to continue. */
+/** Describes why an input has not ended. */
 function pendingWords(code: string | undefined, why: string): string {
   switch (code) {
     case 'ERR_INTERRUPTED':
-      return `stopped. Nothing was lost.${why === 'Interrupted.' ? '' : ` ${why}`}\n    → Run the same command to continue. You do not pay again for anything already paid.`
+      return `stopped. Nothing was lost.${why === 'Interrupted.' ? '' : ` ${why}`}`
     case 'ERR_STILL_RUNNING':
-      return `is still running. Run the same command to attach. ${why}`
+      return `is still running. ${why}`
     default:
       return `is waiting${after(why)}`
   }

@@ -103,7 +103,7 @@ class JobRun {
           return claim
         case 'held':
           if (this.#waitUntilMs !== undefined && Date.now() >= this.#waitUntilMs)
-            throw stillRunning('another process works on it')
+            throw stillRunning('Another process works on it.')
           if (!waited) this.#sayWho(claim.job)
           waited = true
           await sleep(HELD_POLL_MS, this.#signal)

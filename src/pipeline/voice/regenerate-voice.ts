@@ -77,7 +77,7 @@ function hold(
   return holdVoice(voices, voiceKey(request, serviceIdentity), {
     signal,
     onWait: () => {
-      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('another job works on this voice')
+      if (waitUntilMs !== undefined && Date.now() >= waitUntilMs) throw stillRunning('Another job works on this voice.')
     },
   })
 }

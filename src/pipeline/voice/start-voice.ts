@@ -3,7 +3,7 @@ import type { RegisteredFile } from '../../contract/index.js'
 import { VoxmuxError } from '../../core/errors.js'
 import { chargeId, type HeldVoice } from '../../ledger/index.js'
 import type { VoiceRequest, VoiceServiceContext } from './voice-service.js'
-import { stillRunning } from './wait-for-voice.js'
+import { stillProcessed } from './wait-for-voice.js'
 
 /**
  * Result of a start.
@@ -82,7 +82,7 @@ export class VoiceStart {
     this.#leaveFetched(fileId)
     const client = await this.#context.client()
     const proof = await client.provenStart(fileId, { signal: this.#held.signal, untilMs: this.#waitUntilMs })
-    if (proof.status === 'Pending') throw stillRunning(`at the service, as file id ${fileId}`)
+    if (proof.status === 'Pending') throw stillProcessed(fileId)
   }
 
   /**
@@ -92,7 +92,7 @@ export class VoiceStart {
    * @throws {PendingError} `ERR_STILL_RUNNING` unless the voice was uploaded
    */
   #leaveFetched(fileId: string): void {
-    if (this.#request.source.kind === 'address') throw stillRunning(`at the service, as file id ${fileId}`)
+    if (this.#request.source.kind === 'address') throw stillProcessed(fileId)
   }
 
   /**

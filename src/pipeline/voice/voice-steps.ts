@@ -8,7 +8,7 @@ import { type StartResult, VoiceStart } from './start-voice.js'
 import { damagedDownloads, requireDecoder, unusableTwice } from './useless-audio.js'
 import { VoiceRetries } from './voice-retries.js'
 import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
-import { stillRunning, waitForVoice } from './wait-for-voice.js'
+import { stillProcessed, waitForVoice } from './wait-for-voice.js'
 
 /**
  * Audio that is decodable but does not fit the voice. Another process would return the same, so nothing is paid again.
@@ -212,7 +212,7 @@ export class VoiceSteps<Judged> {
     const { waitUntilMs } = this.#progress
     const isSubmittedNow = this.#timesMs.started !== undefined
     if (waitUntilMs === undefined || (this.#context.isEmbedded && !isSubmittedNow)) return undefined
-    if (isSubmittedNow && Date.now() >= waitUntilMs) throw stillRunning(`at the service, as file id ${fileId}`)
+    if (isSubmittedNow && Date.now() >= waitUntilMs) throw stillProcessed(fileId)
     return waitUntilMs
   }
 

@@ -41,7 +41,7 @@ export async function waitForVoice(client: VoxmuxClient, fileId: string, wait: V
       },
     })
   } catch (error) {
-    if (controller.signal.aborted && !signal.aborted) throw stillRunning(`at the service, as file id ${fileId}`)
+    if (controller.signal.aborted && !signal.aborted) throw stillProcessed(fileId)
     throw error
   } finally {
     clearTimeout(timer)
@@ -50,8 +50,12 @@ export async function waitForVoice(client: VoxmuxClient, fileId: string, wait: V
 }
 
 /** The error of a job that continues without this process. */
-export function stillRunning(where: string): PendingError {
-  return new PendingError('ERR_STILL_RUNNING', `It is still running: ${where}.`, {
+export function stillRunning(message: string): PendingError {
+  return new PendingError('ERR_STILL_RUNNING', message, {
     remedies: ['Run the same command again later. It attaches, and you do not pay twice.'],
   })
 }
+
+/** The same, if the service has the voice. */
+export const stillProcessed = (fileId: string) =>
+  stillRunning(`The service is still processing it, as file id ${fileId}.`)

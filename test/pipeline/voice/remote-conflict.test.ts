@@ -26,7 +26,7 @@ describe('a conflict at the start of a file that the service fetches itself', ()
       await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({
         code: 'ERR_STILL_RUNNING',
         exitCode: 3,
-        message: expect.stringContaining('at the service, as file id'),
+        message: expect.stringContaining('The service is still processing it, as file id'),
       })
     }
     server.behaviour.states = [SUCCEEDED]
