@@ -22,7 +22,7 @@ const BYTES_PER_SEC = 2 ** 20
 const MOST_TAGS = 10_000
 
 /** The answer of ffprobe about a file, and the options with which every command reads it. */
-interface ProbeAnswer {
+export interface ProbeAnswer {
   readonly answer: FfprobeAnswer
   readonly readOptions: readonly string[]
 }

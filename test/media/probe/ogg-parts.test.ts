@@ -40,6 +40,6 @@ it.each(['vorbis', 'film'])('reads a file of one part: %s', async (name) => {
 
 it('ends the search of a long file if the run is interrupted', async () => {
   await using file = await open(part('opus'))
-  const search = unreadParts(part('opus'), file, { signal: AbortSignal.abort() })
+  const search = unreadParts({ path: part('opus'), file, signal: AbortSignal.abort() })
   await expect(search).rejects.toBeInstanceOf(InterruptedError)
 })

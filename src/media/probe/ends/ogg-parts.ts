@@ -9,15 +9,17 @@ const KIND_BYTES = 4
 /** Many pages: hours of sound may have a million. */
 const WINDOW_BYTES = 64 * 1024
 
+interface Search {
+  readonly path: string
+  readonly file: FileHandle
+  readonly signal: AbortSignal | undefined
+}
+
 /**
  * The refusal of an Ogg that is joined from parts with other streams, as by `cat`. ffmpeg ends after the first part. It
  * continues only if each part holds one stream of the same codec. Undefined for any other Ogg.
  */
-export async function unreadParts(
-  path: string,
-  file: FileHandle,
-  { signal }: { readonly signal: AbortSignal | undefined },
-): Promise<PrecheckError | undefined> {
+export async function unreadParts({ path, file, signal }: Search): Promise<PrecheckError | undefined> {
   if (!(await hasOtherPart(file, signal))) return undefined
   return new PrecheckError('ERR_CLOCK_JUMPS', `${path} is joined from parts that hold different streams.`, {
     input: path,

@@ -4,7 +4,7 @@ import { type Edit, hasHole, NORMAL_RATE, shownEdits } from './edits.js'
 import type { MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
-type EditLists =
+export type EditLists =
   /**
    * Edits that ffmpeg plays: a late start, a skipped lead-in, an early or missing end. `pictures` is the
    * reason why ffmpeg cannot copy another track.
