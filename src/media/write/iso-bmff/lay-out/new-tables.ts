@@ -56,56 +56,63 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
   else into.set(edts, [makeEditBox(edits)])
 }
 
+/** Makes what replaces a box. Nothing removes it, and undefined keeps it. */
+type NewBox = (box: Box) => readonly Buffer[] | undefined
+
 /** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
 function replacePlaces({ old, donor, chunks }: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
   const offsets = makeChunkOffsets(chunks.length, isWide)
-  for (const child of old.track.stbl?.children ?? []) {
-    if (child.type === 'stsz' || child.type === 'stz2') into.set(child, [makeSizes(donor.packets.sizes)])
-    if (child.type === 'stco' || child.type === 'co64') into.set(child, [offsets])
-    if (isKeyFact(child)) into.set(child, [])
-  }
+  const sizes = () => [makeSizes(donor.packets.sizes)]
+  const places = () => [offsets]
+  const tables = { stsz: sizes, stz2: sizes, stco: places, co64: places }
+  fill(old.track.stbl, tables, (box) => (isKeyFact(box) ? [] : undefined), into)
   return offsets
 }
 
 function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
-  const { old, donor, indexed } = track
-  const packetsOfChunks = track.chunks.map(({ from, to }) => to - from)
+  const { old, donor, chunks, indexed } = track
+  const packetsOfChunks = chunks.map(({ from, to }) => to - from)
   const count = indexed.to - indexed.from
-  const inFragments = isFragmented(old)
   const offsets = makeChunkOffsets(packetsOfChunks.length, isWide)
-  const hadGroups = childBoxes(old.track.stbl, 'sbgp').some(isStaleGroup)
-  const isNewCodec = old.track.entries[0]?.format !== donor.entry.format
-  for (const child of old.track.stbl?.children ?? []) {
-    switch (child.type) {
-      case 'stts':
-        into.set(child, [makeDurations(durationsOf(track))])
-        break
-      case 'stsz':
-      case 'stz2':
-        into.set(child, [makeSizes(sizesOf(track))])
-        break
-      case 'stsc':
-        into.set(child, [makeChunkLayout(packetsOfChunks)])
-        break
-      case 'stco':
-      case 'co64':
-        into.set(child, [offsets, ...(!inFragments && (hadGroups || isNewCodec) ? donor.rollGroups : [])])
-        break
-      case 'sgpd':
-      case 'sbgp':
-        // The groups of the donor count its packets in fragments, too.
-        if (isKeyFact(child) || (isStaleGroup(child) && !inFragments)) into.set(child, [])
-        else if (isStaleGroup(child) && child.type === 'sbgp') into.set(child, makeGroup(child, count))
-        break
-      case 'sdtp':
-      case 'stdp':
-        into.set(child, repeatedFact(child, count))
-        break
-      default:
-        if (isPacketFact(child)) into.set(child, [])
-    }
+  const rolls = needsRollGroups(track) ? donor.rollGroups : []
+  const sizes = () => [makeSizes(sizesOf(track))]
+  const places = () => [offsets, ...rolls]
+  const groups = (box: Box) => newGroup(box, isFragmented(old) ? count : null)
+  const facts = (box: Box) => repeatedFact(box, count)
+  const tables = {
+    ...{ stsz: sizes, stz2: sizes, stco: places, co64: places, sgpd: groups, sbgp: groups, sdtp: facts, stdp: facts },
+    stts: () => [makeDurations(durationsOf(track))],
+    stsc: () => [makeChunkLayout(packetsOfChunks)],
   }
+  fill(old.track.stbl, tables, (box) => (isPacketFact(box) ? [] : undefined), into)
   return offsets
+}
+
+function fill(
+  stbl: Box | undefined,
+  tables: Readonly<Record<string, NewBox>>,
+  otherwise: NewBox,
+  into: Replacements,
+): void {
+  for (const box of stbl?.children ?? []) {
+    const made = (tables[box.type] ?? otherwise)(box)
+    if (made) into.set(box, made)
+  }
+}
+
+/** True if `stbl` gets the donor's groups: it had such groups, or its codec changes. Fragments carry their own. */
+function needsRollGroups({ old, donor }: NewIsoTrack): boolean {
+  const hadGroups = childBoxes(old.track.stbl, 'sbgp').some(isStaleGroup)
+  return !isFragmented(old) && (hadGroups || old.track.entries[0]?.format !== donor.entry.format)
+}
+
+/** @param count packets in `moov` of a track in fragments, which keeps its groups; null for another track */
+function newGroup(box: Box, count: number | null): readonly Buffer[] | undefined {
+  if (isKeyFact(box)) return []
+  if (!isStaleGroup(box)) return undefined
+  // The groups of the donor count its packets in fragments, too.
+  if (count === null) return []
+  return box.type === 'sbgp' ? makeGroup(box, count) : undefined
 }
 
 /** Neighbouring packets of equal duration. */
