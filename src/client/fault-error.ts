@@ -110,7 +110,18 @@ function tokenError(fault: HttpFault, host: string): VoxmuxError {
 }
 
 function statusError(fault: HttpFault, host: string): VoxmuxError {
-  const status = fault.status ?? 0
+  if (fault.transient || refusesLink(fault)) return temporary(fault, host)
+  if (redirects(fault)) return redirected(fault, host)
+  return (ERRORS_OF_STATUS[fault.status ?? 0] ?? refused)(fault, host)
+}
+
+const ERRORS_OF_STATUS: Readonly<Record<number, (fault: HttpFault, host: string) => VoxmuxError>> = {
+  ...{ 401: authFailed, 402: unpaid, 403: accessDenied, 404: notFound, 409: conflict },
+  413: (fault, host) => withFileError(fault, 'ERR_REQUEST_REFUSED', host, -13),
+}
+
+function temporary(fault: HttpFault, host: string): TransientError {
+  const { status = 0 } = fault
   const words = detailWords(fault)
   if (fault.transient && status === 404) {
     return new TransientError('ERR_BAD_ANSWER', `${host} responded to ${purpose(fault)} with 404${words}.`, {
@@ -124,57 +135,56 @@ function statusError(fault: HttpFault, host: string): VoxmuxError {
       remedies: ['Run the same command again in a few minutes. Voices that are paid for are kept.'],
     })
   }
-  if (fault.transient) {
-    const how = status === 429 ? 'asks for fewer requests' : `is busy (${status})`
-    return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${purpose(fault)}${words}.`, {
-      cause: fault,
-      remedies: [`Run the same command again in a few minutes. ${kept(fault)}`],
-    })
-  }
-  if (redirects(fault)) {
-    const isLink = fault.operation === 'upload'
-    return new UsageError('ERR_WRONG_ADDRESS', `${host} responded to ${purpose(fault)} with a redirect (${status}).`, {
-      cause: fault,
-      remedies: [
-        isLink
-          ? 'Check that no proxy stands in the way, or ask the operator of the service for upload links without a redirect.'
-          : 'Configure the address to which it redirects.',
-      ],
-    })
-  }
-  const starting = fault.operation === 'startProcess'
-  switch (status) {
-    case 401:
-      return authFailed(fault, host)
-    case 403:
-      return new AccessError('ERR_ACCESS_DENIED', `${host} denies access to ${purpose(fault)}${words}.`, {
-        cause: fault,
-        remedies: ['Check in the developer portal that this API key and its scope may use the service.'],
-      })
-    case 402:
-      // A 402 about a file that is already paid for does not mean missing credits.
-      if (!starting && !fault.operation.startsWith('register')) return refused(fault, host)
-      return withFileError(fault, starting ? 'ERR_START_REFUSED' : 'ERR_REQUEST_REFUSED', host, -10)
-    case 404:
-      // A registration names no file yet, so it is the operation that does not exist at this address.
-      if (fault.operation.startsWith('register')) return wrongPath(fault, host)
-      return withFileError(fault, 'ERR_NOT_FOUND', host, -11, fault.operation === 'ping' ? WRONG_PATH : undefined)
-    case 413:
-      return withFileError(fault, 'ERR_REQUEST_REFUSED', host, -13)
-    case 409:
-      if (fault.operation === 'upload') return refused(fault, host)
-      return new JobFailedError(
-        starting ? 'ERR_START_CONFLICT' : 'ERR_REQUEST_REFUSED',
-        `${host} reported a conflict at ${purpose(fault)}${words}.`,
-        {
-          cause: fault,
-          remedies: ['Run the same command again. The file may have been started already, or was not uploaded.'],
-        },
-      )
-    default:
-      return refused(fault, host)
-  }
+  const how = status === 429 ? 'asks for fewer requests' : `is busy (${status})`
+  return new TransientError('ERR_SERVICE_BUSY', `${host} ${how} at ${purpose(fault)}${words}.`, {
+    cause: fault,
+    remedies: [`Run the same command again in a few minutes. ${kept(fault)}`],
+  })
 }
+
+function redirected(fault: HttpFault, host: string): UsageError {
+  const message = `${host} responded to ${purpose(fault)} with a redirect (${fault.status}).`
+  return new UsageError('ERR_WRONG_ADDRESS', message, {
+    cause: fault,
+    remedies: [
+      fault.operation === 'upload'
+        ? 'Check that no proxy stands in the way, or ask the operator of the service for upload links without a redirect.'
+        : 'Configure the address to which it redirects.',
+    ],
+  })
+}
+
+/** A 402 about a file that is already paid for does not mean missing credits. */
+function unpaid(fault: HttpFault, host: string): JobFailedError {
+  if (isStart(fault)) return withFileError(fault, 'ERR_START_REFUSED', host, -10)
+  return isRegistration(fault) ? withFileError(fault, 'ERR_REQUEST_REFUSED', host, -10) : refused(fault, host)
+}
+
+function accessDenied(fault: HttpFault, host: string): AccessError {
+  const message = `${host} denies access to ${purpose(fault)}${detailWords(fault)}.`
+  return new AccessError('ERR_ACCESS_DENIED', message, {
+    cause: fault,
+    remedies: ['Check in the developer portal that this API key and its scope may use the service.'],
+  })
+}
+
+/** A registration names no file yet, so it is the operation that does not exist at this address. */
+function notFound(fault: HttpFault, host: string): VoxmuxError {
+  if (isRegistration(fault)) return wrongPath(fault, host)
+  return withFileError(fault, 'ERR_NOT_FOUND', host, -11, fault.operation === 'ping' ? WRONG_PATH : undefined)
+}
+
+function conflict(fault: HttpFault, host: string): JobFailedError {
+  if (fault.operation === 'upload') return refused(fault, host)
+  const code = isStart(fault) ? 'ERR_START_CONFLICT' : 'ERR_REQUEST_REFUSED'
+  return new JobFailedError(code, `${host} reported a conflict at ${purpose(fault)}${detailWords(fault)}.`, {
+    cause: fault,
+    remedies: ['Run the same command again. The file may have been started already, or was not uploaded.'],
+  })
+}
+
+const isStart = ({ operation }: HttpFault) => operation === 'startProcess'
+const isRegistration = ({ operation }: HttpFault) => operation.startsWith('register')
 
 const WRONG_PATH = ['Compare the address of the service (VOXMUX_BASE_URL) with the developer portal, its path too.']
 
