@@ -185,10 +185,10 @@ export function isUndescribed({
 }
 
 /**
- * True unless the size of a picture or the rate of a sound is unknown. ffmpeg writes no such stream. Examples are a damaged
+ * False if the size of a picture or the rate of a sound is unknown: ffmpeg writes no such stream. Examples are a damaged
  * cover, a recording that was cut behind its last key frame, and a track that is announced and never sent.
  */
-export function hasForm(stream: StreamInfo): boolean {
+export function isMuxable(stream: StreamInfo): boolean {
   if (stream.kind === 'video') return stream.width > 0 && stream.height > 0
   return stream.kind !== 'audio' || stream.sampleRate > 0
 }

@@ -38,7 +38,7 @@ export interface NoticeSettings {
 }
 
 /** The job's file and folder. */
-interface Place {
+interface WatchedFile {
   readonly used: UsedFolders
   readonly folder: Aftercare
   readonly taken: TakenFile
@@ -54,61 +54,61 @@ export class FolderHooks implements JobHooks {
   }
 
   async beforePlan(job: JobFacts): Promise<undefined> {
-    const place = this.#placeOf(job)
-    if (!place) return
-    await requirePresent(place, job)
-    await requireUnchanged(job, place.taken)
+    const watched = this.#watchedFile(job)
+    if (!watched) return
+    await requirePresent(watched, job)
+    await requireUnchanged(job, watched.taken)
   }
 
   async afterPlan(job: JobFacts & { readonly output: string }): Promise<undefined> {
-    const place = this.#placeOf(job)
-    if (!place) return
+    const watched = this.#watchedFile(job)
+    if (!watched) return
     // Planning may have waited for its turn.
-    await requirePresent(place, job)
-    await requireInside(place.folder.out, dirname(job.output))
+    await requirePresent(watched, job)
+    await requireInside(watched.folder.out, dirname(job.output))
   }
 
   async excuse(job: FailedJob): Promise<number | undefined> {
-    const place = this.#placeOf(job)
-    if (!place) return undefined
-    if ((await place.used.absence({ make: false })) !== null) return AWAY_MS
+    const watched = this.#watchedFile(job)
+    if (!watched) return undefined
+    if ((await watched.used.absence({ make: false })) !== null) return AWAY_MS
     if (REPAIRED_IN_PLACE.has(job.error.code)) return CLOSED_MS
     if (PASSED_CODES.has(job.error.code)) return undefined
     const facts = await fileFacts(job.input).catch(() => undefined)
-    return facts && isStill(place.taken, facts) ? undefined : MOVED_MS
+    return facts && isStill(watched.taken, facts) ? undefined : MOVED_MS
   }
 
   async afterPublish(job: PublishedJob): Promise<void> {
-    const place = this.#placeOf(job)
-    if (!place) return
-    const { failed, path } = place.folder
+    const watched = this.#watchedFile(job)
+    if (!watched) return
+    const { failed, path } = watched.folder
     const reports = new FailureReports(failed, path)
-    await this.#unlessLinked(job, 'The report was not removed', () => reports.remove(place.taken.path))
-    const moved = await this.#unlessLinked(job, 'The source was not moved', () => settledSource(place, job))
-    const source = moved ?? join(path, place.taken.path)
+    await this.#unlessLinked(job, 'The report was not removed', () => reports.remove(watched.taken.path))
+    const moved = await this.#unlessLinked(job, 'The source was not moved', () => settledSource(watched, job))
+    const source = moved ?? join(path, watched.taken.path)
     if (source !== job.input)
       this.#options.logger.info({ job: job.id, from: job.input, to: source }, 'moved the source')
     const report = job.receipt?.report ? reportPath(job.output) : null
     // Repeated after a crash, it is still the same end.
     const at = (job.status === 'done' && job.receipt?.createdAt) || new Date().toISOString()
-    await this.#after(place, job, { at, output: job.output, source, error: null, report })
+    await this.#after(watched, job, { at, output: job.output, source, error: null, report })
   }
 
   async onFailure(job: FailedJob): Promise<void> {
-    const place = this.#placeOf(job)
+    const watched = this.#watchedFile(job)
     // A file that has the name now belongs to another job, which this report must not blame.
-    if (!place || PASSED_CODES.has(job.error.code)) return
+    if (!watched || PASSED_CODES.has(job.error.code)) return
     const { id, input: source, preset, status } = job
     const error = withRetry(errorReport(job.error), id)
     const at = new Date().toISOString()
-    const reports = new FailureReports(place.folder.failed, place.folder.path)
+    const reports = new FailureReports(watched.folder.failed, watched.folder.path)
     const report = await this.#unlessLinked(job, 'The failure was not reported', () =>
-      reports.write(place.taken.path, { source, status, error, job: id, preset, at }),
+      reports.write(watched.taken.path, { source, status, error, job: id, preset, at }),
     )
-    await this.#after(place, job, { at, output: null, source, error, report: report ?? null })
+    await this.#after(watched, job, { at, output: null, source, error, report: report ?? null })
   }
 
-  #placeOf(job: JobFacts): Place | null {
+  #watchedFile(job: JobFacts): WatchedFile | null {
     const used = this.#options.foldersOf(job)
     const taken = used && takenFileOf(job.data)
     return used && taken ? { used, folder: used.folder, taken } : null
@@ -116,7 +116,7 @@ export class FolderHooks implements JobHooks {
 
   /** Calls the command or the webhook that the folder names for the end of a job. */
   async #after(
-    { folder }: Place,
+    { folder }: WatchedFile,
     { id: job, status, preset, signal }: PublishedJob | FailedJob,
     facts: Pick<AfterFacts, 'at' | 'output' | 'source' | 'error' | 'report'>,
   ): Promise<void> {
@@ -142,7 +142,7 @@ export class FolderHooks implements JobHooks {
 }
 
 /** @throws TransientError `ERR_FOLDER_OFFLINE` */
-async function requirePresent({ used }: Place, { input }: JobFacts): Promise<void> {
+async function requirePresent({ used }: WatchedFile, { input }: JobFacts): Promise<void> {
   const reason = await used.absence({ make: false })
   if (reason !== null) throw new TransientError('ERR_FOLDER_OFFLINE', reason, { input })
 }
@@ -161,7 +161,7 @@ async function requireUnchanged({ input, signal }: JobFacts, taken: TakenFile): 
 }
 
 /** Moves the source if the folder is configured so. @returns its present path */
-async function settledSource({ folder, taken }: Place, job: PublishedJob): Promise<string> {
+async function settledSource({ folder, taken }: WatchedFile, job: PublishedJob): Promise<string> {
   const { path, done, source, filter } = folder
   const old = join(path, taken.path)
   if (source !== 'move') return old

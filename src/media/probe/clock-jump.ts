@@ -46,7 +46,7 @@ const SUSPICIOUS = 0.6
 const CLOSER_PLACES = 32
 const CLOSER_HALVINGS = 4
 
-interface Place extends ClockReading {
+interface PlacedReading extends ClockReading {
   readonly atByte: number
 }
 
@@ -58,7 +58,7 @@ export async function clockJump(file: FileHandle, sizeBytes: number): Promise<Cl
   const packetBytes = packetBytesOf(await readAt(file, 0, Math.min(sizeBytes, STEP_BYTES)))
   if (packetBytes === undefined) return undefined
   if (sizeBytes <= READ_WHOLE_BYTES) return jumpInWhole(file, sizeBytes, packetBytes)
-  return jumpBetweenPlaces((atByte, pid) => placeAt(file, packetBytes, atByte, pid), sizeBytes)
+  return jumpBetweenPlaces((atByte, pid) => readingAt(file, packetBytes, atByte, pid), sizeBytes)
 }
 
 async function jumpInWhole(file: FileHandle, sizeBytes: number, packetBytes: number): Promise<ClockJump | undefined> {
@@ -89,16 +89,16 @@ class ClockJudge {
   }
 }
 
-type FindPlace = (atByte: number, pid?: number) => Promise<Place | undefined>
+type FindReading = (atByte: number, pid?: number) => Promise<PlacedReading | undefined>
 
-async function jumpBetweenPlaces(find: FindPlace, sizeBytes: number): Promise<ClockJump | undefined> {
-  const places: Place[] = []
+async function jumpBetweenPlaces(find: FindReading, sizeBytes: number): Promise<ClockJump | undefined> {
+  const readings: PlacedReading[] = []
   for (let place = 0; place < PLACES; place++) {
-    const found = await find(Math.floor((place * (sizeBytes - SEARCH_BYTES)) / (PLACES - 1)), places[0]?.pid)
-    if (found) places.push(found)
+    const found = await find(Math.floor((place * (sizeBytes - SEARCH_BYTES)) / (PLACES - 1)), readings[0]?.pid)
+    if (found) readings.push(found)
   }
-  const spans = places.slice(1).map((to, index) => {
-    const from = places[index] as Place
+  const spans = readings.slice(1).map((to, index) => {
+    const from = readings[index] as PlacedReading
     return { from, to, secPerByte: secondsBetween(from, to) / Math.max(1, to.atByte - from.atByte) }
   })
   const usual = spans.map(({ secPerByte }) => secPerByte).sort((a, b) => a - b)[spans.length >> 1] ?? 0
@@ -112,7 +112,12 @@ async function jumpBetweenPlaces(find: FindPlace, sizeBytes: number): Promise<Cl
   return undefined
 }
 
-async function jumpInside(find: FindPlace, from: Place, to: Place, halvings: number): Promise<ClockJump | undefined> {
+async function jumpInside(
+  find: FindReading,
+  from: PlacedReading,
+  to: PlacedReading,
+  halvings: number,
+): Promise<ClockJump | undefined> {
   const jump = jumpOf(from, to)
   if (jump?.kind === 'back' || halvings === 0) return jump
   const middle = await find(Math.floor((from.atByte + to.atByte) / 2), from.pid)
@@ -121,12 +126,12 @@ async function jumpInside(find: FindPlace, from: Place, to: Place, halvings: num
 }
 
 /** The first clock reading after a position. */
-async function placeAt(
+async function readingAt(
   file: FileHandle,
   packetBytes: number,
   atByte: number,
   pid: number | undefined,
-): Promise<Place | undefined> {
+): Promise<PlacedReading | undefined> {
   for (let at = atByte; at < atByte + SEARCH_BYTES; at += STEP_BYTES) {
     const readings = clockReadings(await readAt(file, at, STEP_BYTES + PACKET_OVERLAP_BYTES), packetBytes)
     const [first, second] = readings.filter((reading) => pid === undefined || reading.pid === pid)

@@ -33,7 +33,7 @@ export async function openWorkbench(
   context: PipelineContext,
 ): Promise<Workbench> {
   const { stateDir } = context
-  const place = await placeOf(dirname(output))
+  const folder = await folderIdentity(dirname(output))
   const part = partPath(output, jobId)
   const receiptPart = receiptPartPath(output, jobId)
   const reportPart = reportPartPath(output, jobId)
@@ -55,7 +55,7 @@ export async function openWorkbench(
         ]),
       )
     },
-    requireSamePlace: () => requirePlace(dirname(output), place),
+    requireSamePlace: () => requireSame(dirname(output), folder),
     async keepForInspection() {
       if (workFolder) await keepForInspection(stateDir, jobId, workFolder)
     },
@@ -66,13 +66,13 @@ export async function openWorkbench(
   }
 }
 
-/** The place of a folder: another mount has another device, and a symlink another path. */
-interface Place {
+/** Tells a folder from another under its name: another mount has another device, and a symlink another path. */
+interface FolderIdentity {
   readonly device: number
   readonly path: string
 }
 
-async function placeOf(folder: string): Promise<Place> {
+async function folderIdentity(folder: string): Promise<FolderIdentity> {
   try {
     const path = await realpath(folder)
     return { path, device: (await stat(path)).dev }
@@ -88,8 +88,8 @@ async function placeOf(folder: string): Promise<Place> {
  *
  * @throws {TransientError} `ERR_STORAGE_AWAY`
  */
-async function requirePlace(folder: string, before: Place): Promise<void> {
-  const { device, path } = await placeOf(folder)
+async function requireSame(folder: string, before: FolderIdentity): Promise<void> {
+  const { device, path } = await folderIdentity(folder)
   if (device === before.device && path === before.path) return
   const what = device === before.device ? `leads to ${path}, and led to ${before.path}` : 'is on a different disk than'
   throw new TransientError('ERR_STORAGE_AWAY', `${folder} ${what} when the job began.`, {

@@ -1,5 +1,5 @@
 import { FACTS_URL, type FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
-import { hasForm } from '../../media-info.js'
+import { isMuxable } from '../../media-info.js'
 import { Column } from '../column.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
@@ -129,7 +129,7 @@ function timedStreams(plan: MuxPlan): readonly PlannedStream[] {
     if (fate !== 'copied' || input.isEncrypted) return false
     // The QuickTime muxer fills the time between two subtitles with empty packets.
     return input.kind === 'video'
-      ? !input.isCover && hasForm(input)
+      ? !input.isCover && isMuxable(input)
       : input.kind === 'subtitle' && input.codec !== 'mov_text'
   })
 }

@@ -1,5 +1,5 @@
 import type { FfmpegOutput } from '../../ffmpeg/ffmpeg.js'
-import { hasForm, type StreamInfo } from '../../media-info.js'
+import { isMuxable, type StreamInfo } from '../../media-info.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 import type { NewStream } from './plan-streams.js'
 
@@ -95,7 +95,7 @@ export class HashLines {
  */
 export function isHashed({ fate, input }: PlannedStream): boolean {
   const isRead = input.kind !== 'attachment' && input.kind !== 'unknown' && !input.isEncrypted
-  return fate === 'copied' && isRead && hasForm(input)
+  return fate === 'copied' && isRead && isMuxable(input)
 }
 
 function hashedStreams(plan: MuxPlan): readonly PlannedStream[] {
