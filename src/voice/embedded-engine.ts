@@ -5,7 +5,7 @@ import { GTCRN_RATE, Gtcrn } from './gtcrn.js'
 import { interpolate } from './resample-by-factor.js'
 import { EVIDENCE_REACH_SEC } from './restore/evidence.js'
 import type { EvidenceSettings } from './restore/evidence-settings.js'
-import { BlendedGain, type FrameGain } from './restore/frame-gain.js'
+import { BlendedGain } from './restore/frame-gain.js'
 import type { PreparedChannel } from './restore/prepare-channel.js'
 import { judgeBlock, restoreBlock } from './restore/restore-block.js'
 import { BIN_HZ } from './restore/spectral-change.js'
@@ -38,10 +38,8 @@ export const EMBEDDED_PLAN: BlockPlan = {
 }
 
 /** The default engine: RNNoise hears the whole band, GTCRN the band of the voice, and their gains are blended. */
-export async function createEmbeddedEngine(
-  settings: EvidenceSettings,
-  gain: FrameGain = new BlendedGain(BIN_HZ),
-): Promise<VoiceEngine> {
+export async function createEmbeddedEngine(settings: EvidenceSettings): Promise<VoiceEngine> {
+  const gain = new BlendedGain(BIN_HZ)
   const rnnoise = await Rnnoise.load()
   const gtcrn = await Gtcrn.load()
   const factor = SAMPLE_RATE / GTCRN_RATE

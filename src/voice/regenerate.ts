@@ -22,19 +22,12 @@ export interface RegenerateOptions {
 }
 
 /**
- * The same sound with its voice regenerated: the input's length, layout and place, to the sample. Values may exceed
- * full scale if the input's do.
+ * The difference that regeneration adds to each sample of the input: exactly 0 if it leaves it alone. Added to the input
+ * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry. The sum may exceed full scale if the
+ * input does.
  *
- * Blocks are worked on in parallel, as many as the pool has workers, and given out in order; memory does not grow with
+ * Blocks are processed in parallel, as many as the pool has workers, and returned in order; memory does not grow with
  * the input. The result is the same, bit for bit, whatever the number of workers.
- */
-export async function* regenerate(input: VoiceSound, options: RegenerateOptions): AsyncGenerator<Buffer> {
-  yield* workThrough(input, options, (block, working) => options.pool.regenerate(block, working))
-}
-
-/**
- * The difference that {@link regenerate} would add to each sample of the input: exactly 0 if it leaves it alone. Added to the input
- * at its own rate and width, it keeps what 48 kHz and 32-bit floats cannot carry.
  */
 export async function* correct(input: VoiceSound, options: RegenerateOptions): AsyncGenerator<Buffer> {
   yield* workThrough(input, options, (block, working) => options.pool.correct(block, working))

@@ -47,33 +47,29 @@ export class VoicePool {
   }
 
   /**
-   * The block's voice regenerated. The block's samples are handed over to the worker and gone for the caller.
+   * The difference that regeneration adds to the block: exactly 0 if it leaves it alone. The block's samples are handed
+   * over to the worker and gone for the caller.
    *
    * @throws JobFailedError ERR_VOICE_CRASHED (-1), ERR_VOICE_TIMEOUT (-12), ERR_VOICE_MODEL (-1)
    * @throws InterruptedError when the signal fires
    */
-  async regenerate(block: Block, options: BlockOptions = {}): Promise<RegeneratedBlock> {
-    return this.#ask({ task: 'regenerate', block }, options)
-  }
-
-  /** The difference that {@link regenerate} would add to the block: exactly 0 if it leaves it alone. */
   async correct(block: Block, options: BlockOptions): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'correct', block }, options)
   }
 
-  /** The difference that lowers music under a voice: exactly 0 without music. Errors as {@link regenerate}. */
+  /** The difference that lowers music under a voice: exactly 0 without music. Errors as {@link correct}. */
   async lowerBed(block: Block, options: BlockOptions): Promise<RegeneratedBlock> {
     return this.#ask({ task: 'lower-bed', block }, options)
   }
 
-  /** How much the block needs regeneration; errors as {@link regenerate}. */
+  /** How much the block needs regeneration; errors as {@link correct}. */
   async judge(block: Block, options: BlockOptions): Promise<JudgedBlock> {
     const { channels, probability } = await this.#ask({ task: 'judge', block }, options)
     const [strength = new Float32Array(0), bed = strength] = channels
     return { strength, bed, probability }
   }
 
-  /** Probability of voice of each 10 ms of the block; errors as {@link regenerate}; null: the engine cannot tell. */
+  /** Probability of voice of each 10 ms of the block; errors as {@link correct}; null: the engine cannot tell. */
   async detect(block: Block, options: BlockOptions): Promise<Float32Array | null> {
     return (await this.#ask({ task: 'detect', block }, options)).probability
   }

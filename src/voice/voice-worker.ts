@@ -26,8 +26,6 @@ async function work({ task, block }: WorkerRequest): Promise<WorkerAnswer> {
   try {
     const loaded = await engine
     switch (task) {
-      case 'regenerate':
-        return { ok: true, ...(await loaded.regenerate(block, tellShare)) }
       case 'correct':
         return { ok: true, ...correction(block, await loaded.regenerate(block, tellShare)) }
       case 'lower-bed':

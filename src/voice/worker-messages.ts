@@ -5,7 +5,7 @@ import type { RegeneratedBlock } from './engine.js'
 /** A request from the pool to a worker. */
 export interface WorkerRequest {
   /** `correct` and `lower-bed`: what regeneration, or a lower bed, would add to the input. */
-  readonly task: 'regenerate' | 'correct' | 'lower-bed' | 'judge' | 'detect'
+  readonly task: 'correct' | 'lower-bed' | 'judge' | 'detect'
   readonly block: Block
 }
 
@@ -19,7 +19,7 @@ export type WorkerAnswer =
       readonly remedies: readonly string[]
     }
 
-/** Sent any number of times before the response to `regenerate` and `correct`: how much of the block is done, 0 … 1. */
+/** Sent any number of times before the response to `correct`: how much of the block is done, 0 … 1. */
 export interface WorkerProgress {
   readonly share: number
 }

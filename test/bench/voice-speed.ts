@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { VOICE_SAMPLE_RATE, VoicePool } from '../../src/voice/index.js'
-import { regenerate } from '../../src/voice/regenerate.js'
 import { Rnnoise } from '../../src/voice/rnnoise.js'
-import { floatsOf, inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { regenerated } from '../helpers/sound/regenerated.js'
 import { timedSec } from './measure.js'
 
 /** How fast the engine is, as ratios: of medians over rounds in which all take their turn, so that load cancels out. */
@@ -26,7 +25,7 @@ export async function measureVoiceSpeed(soundSec: number, rounds: number): Promi
   await using one = new VoicePool({ workers: 1 })
   await using all = new VoicePool({ workers })
   const through = (pool: VoicePool, samples = noisy) =>
-    timedSec(() => floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(samples, 1 << 18) }, { pool })))
+    timedSec(() => regenerated(samples, { pool, bufferBytes: 1 << 18 }))
   model.run(noisy.subarray(0, VOICE_SAMPLE_RATE))
   for (const pool of [one, all])
     await Promise.all(Array.from({ length: workers }, () => through(pool, noisy.slice(0, 48_000))))

@@ -5,7 +5,7 @@
 import { VoicePool } from '../../src/voice/index.js'
 import { loadBareModels } from './voice-quality/bare-models.js'
 import { judgePeaks } from './voice-quality/judge-peaks.js'
-import { judgeRoom, loadRoomEngines, type RoomScore } from './voice-quality/judge-rooms.js'
+import { judgeRoom, type RoomScore } from './voice-quality/judge-rooms.js'
 import { judgeSound, judgeVoice, type Likeness, meanOf, type VoiceScore } from './voice-quality/judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './voice-quality/made-noise.js'
 import { measureParts } from './voice-quality/noisy-parts.js'
@@ -112,14 +112,14 @@ async function peaks(): Promise<void> {
 async function rooms(): Promise<void> {
   if (NO_SPEECH) return
   const pairs = await readSpeechPairs()
-  const engines = await loadRoomEngines()
-  say('\n| reverberation | noise | in the room | without the correction of faults | the engine |')
-  say('|---|---|---|---|---|')
+  await using pool = new VoicePool()
+  say('\n| reverberation | noise | in the room | the engine |')
+  say('|---|---|---|---|')
   for (const snrDb of [null, 15]) {
     for (const t60Sec of [0.3, 0.5, 0.8]) {
       const columns: RoomScore[][] = []
-      for (const pair of pairs) columns.push(await judgeRoom(pair, { t60Sec, snrDb }, engines))
-      const cells = [0, 1, 2].map((i) => {
+      for (const pair of pairs) columns.push(await judgeRoom(pair, { t60Sec, snrDb }, pool))
+      const cells = [0, 1].map((i) => {
         const scores = columns.flatMap((column) => column[i] ?? [])
         const mean = (figure: keyof RoomScore, digits: number) => meanOf(scores, figure).toFixed(digits)
         return [mean('siSdr', 1), mean('stoi', 3), mean('spectralDb', 1), mean('srmr', 1)].join(' / ')

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
-import { regenerate, VoicePool } from '../../src/voice/index.js'
+import { VoicePool } from '../../src/voice/index.js'
 import { wholeModel } from '../../src/voice/onnx/onnx-engine.js'
 import type { OnnxModel } from '../../src/voice/onnx/onnx-model.js'
 import { loadOnnxRuntime, type OnnxSession } from '../../src/voice/onnx/onnx-session.js'
-import { floatsOf, inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { regenerated } from '../helpers/sound/regenerated.js'
 import { type TinyGraph, tinyOnnx } from '../helpers/sound/tiny-onnx.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'voxmux-onnx-'))
@@ -23,7 +23,7 @@ async function through(description: object, models: Record<string, TinyGraph>): 
   const model = join(folder, 'model.json')
   writeFileSync(model, JSON.stringify(description))
   await using pool = new VoicePool({ workers: 1, engine: { kind: 'onnx', model, evidence } })
-  return await floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(noisy, 65_536) }, { pool }))
+  return await regenerated(noisy, { pool })
 }
 
 /** How loud the output is against the input, and how much of it is anything else. */

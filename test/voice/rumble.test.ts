@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { SAMPLE_RATE } from '../../src/voice/block-plan.js'
-import { regenerate, VoicePool } from '../../src/voice/index.js'
+import { VoicePool } from '../../src/voice/index.js'
 import { findRumble } from '../../src/voice/restore/rumble.js'
-import { floatsOf, inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
+import { regenerated } from '../helpers/sound/regenerated.js'
 
 const RUMBLE_HZ = 25
 const { clean } = noisySpeech(6 * SAMPLE_RATE, { noiseGain: 0, seed: 2 })
@@ -28,8 +28,7 @@ function rumbleOf(samples: Float32Array): number {
 
 test('loud rumble under clean speech is taken out, quiet rumble stays to the bit', async () => {
   await using pool = new VoicePool({ workers: 1 })
-  const through = (samples: Float32Array) =>
-    floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(samples, 1 << 16) }, { pool }))
+  const through = (samples: Float32Array) => regenerated(samples, { pool })
   const loud = rumbling(-6)
   expect(20 * Math.log10(rumbleOf(await through(loud)) / rumbleOf(loud))).toBeLessThan(-15)
   const quiet = rumbling(-25)

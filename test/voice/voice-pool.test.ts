@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Block, SAMPLE_RATE } from '../../src/voice/block-plan.js'
-import { regenerate, VoicePool } from '../../src/voice/index.js'
+import { correct, VoicePool } from '../../src/voice/index.js'
 import { floatsOf, inBuffers } from '../helpers/sound/float-buffers.js'
 import { noisySpeech } from '../helpers/sound/made-speech.js'
 
@@ -34,45 +34,45 @@ describe('a pool of voice workers', () => {
   test('gives a typed error (-1) when a worker dies, and works on with another', async () => {
     const threads = spyOnThreads()
     await using pool = new VoicePool({ workers: 1 })
-    const lost = pool.regenerate(longBlock())
+    const lost = pool.correct(longBlock(), {})
     await vi.waitFor(() => expect(threads).toHaveLength(1))
     void threads[0]?.terminate()
     await expect(lost).rejects.toMatchObject({ code: 'ERR_VOICE_CRASHED', errorCode: -1, exitCode: 1 })
-    expect((await pool.regenerate(block())).channels[0]).toHaveLength(noisy.length)
+    expect((await pool.correct(block(), {})).channels[0]).toHaveLength(noisy.length)
     expect(threads).toHaveLength(2)
   })
 
   test('ends a block that takes too long with -12, and works on', async () => {
     await using pool = new VoicePool({ workers: 1, blockTimeoutMs: 1 })
-    await expect(pool.regenerate(longBlock())).rejects.toMatchObject({ code: 'ERR_VOICE_TIMEOUT', errorCode: -12 })
-    await expect(pool.regenerate(block())).rejects.toMatchObject({ errorCode: -12 })
+    await expect(pool.correct(longBlock(), {})).rejects.toMatchObject({ code: 'ERR_VOICE_TIMEOUT', errorCode: -12 })
+    await expect(pool.correct(block(), {})).rejects.toMatchObject({ errorCode: -12 })
   })
 
   test('stops at once when it is interrupted, in work or waiting', async () => {
     await using pool = new VoicePool({ workers: 1 })
     const controller = new AbortController()
-    const running = pool.regenerate(longBlock(), { signal: controller.signal })
-    const waiting = pool.regenerate(block(), { signal: controller.signal })
+    const running = pool.correct(longBlock(), { signal: controller.signal })
+    const waiting = pool.correct(block(), { signal: controller.signal })
     controller.abort()
     const ended = [running, waiting].map((block) => expect(block).rejects.toMatchObject({ exitCode: 130 }))
     await Promise.all(ended)
-    expect((await pool.regenerate(block())).channels[0]).toHaveLength(noisy.length)
+    expect((await pool.correct(block(), {})).channels[0]).toHaveLength(noisy.length)
   })
 
   test('refuses after it was closed, and fails what was in work', async () => {
     const pool = new VoicePool({ workers: 1 })
-    const running = pool.regenerate(longBlock())
-    const waiting = pool.regenerate(block())
+    const running = pool.correct(longBlock(), {})
+    const waiting = pool.correct(block(), {})
     const ends = Promise.allSettled([running, waiting])
     await pool.close()
     expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    await expect(pool.regenerate(block())).rejects.toMatchObject({ exitCode: 130 })
+    await expect(pool.correct(block(), {})).rejects.toMatchObject({ exitCode: 130 })
   })
 
   test('lets a reader leave early', async () => {
     await using pool = new VoicePool({ workers: 2 })
-    for await (const _ of regenerate({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool })) break
-    expect(await floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool }))).toHaveLength(
+    for await (const _ of correct({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool })) break
+    expect(await floatsOf(correct({ channelCount: 1, buffers: inBuffers(noisy, 4096) }, { pool }))).toHaveLength(
       noisy.length,
     )
   })
@@ -81,7 +81,7 @@ describe('a pool of voice workers', () => {
     const index = fileURLToPath(new URL('../../src/voice/index.ts', import.meta.url))
     const script = `import { VoicePool } from ${JSON.stringify(index)}
 const pool = new VoicePool({ workers: 1 })
-await pool.regenerate({ channels: [new Float32Array(4800)], innerStart: 0, innerEnd: 4800 })
+await pool.correct({ channels: [new Float32Array(4800)], innerStart: 0, innerEnd: 4800 }, {})
 process.stdout.write('done')`
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -73,16 +73,14 @@ export class OwnGain implements FrameGain {
  */
 export class BlendedGain implements FrameGain {
   readonly voiceCount = 2
+  readonly correctsFaults = true
   readonly #bins: FixedBins
   readonly #fadeFrom: number
   readonly #fadeTo: number
   readonly #bandBin: number
 
-  /** @param binHz width of a bin @param correctsFaults as above */
-  constructor(
-    binHz: number,
-    readonly correctsFaults = true,
-  ) {
+  /** @param binHz width of a bin */
+  constructor(binHz: number) {
     this.#fadeFrom = Math.floor(6800 / binHz)
     this.#fadeTo = Math.floor(7500 / binHz)
     this.#bandBin = Math.floor(17_000 / binHz)

@@ -1,5 +1,5 @@
-import { regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
-import { floatsOf, inBuffers } from '../../helpers/sound/float-buffers.js'
+import { VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
+import { regenerated } from '../../helpers/sound/regenerated.js'
 import { resample } from './resample.js'
 import { siSdr } from './si-sdr.js'
 import { spectralDistance } from './spectral-distance.js'
@@ -54,7 +54,8 @@ export function meanOf<Figure extends string>(
   return scores.reduce((sum, score) => sum + score[figure], 0) / scores.length
 }
 
-async function through(samples: Float32Array, sampleRate: number, pool: VoicePool): Promise<Float32Array> {
-  const input = { channelCount: 1, buffers: inBuffers(resample(samples, sampleRate, VOICE_SAMPLE_RATE), 1 << 16) }
-  return resample(await floatsOf(regenerate(input, { pool })), VOICE_SAMPLE_RATE, sampleRate).slice(0, samples.length)
+/** A sound as the engine returns it, at the same rate. */
+export async function through(samples: Float32Array, sampleRate: number, pool: VoicePool): Promise<Float32Array> {
+  const input = resample(samples, sampleRate, VOICE_SAMPLE_RATE)
+  return resample(await regenerated(input, { pool }), VOICE_SAMPLE_RATE, sampleRate).slice(0, samples.length)
 }

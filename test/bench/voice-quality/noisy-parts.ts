@@ -1,6 +1,7 @@
 import { noisyRanges } from '../../../src/pipeline/plan/ranges-to-send.js'
-import { mapVoice, regenerate, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
-import { floatsOf, inBuffers } from '../../helpers/sound/float-buffers.js'
+import { mapVoice, VOICE_SAMPLE_RATE, type VoicePool } from '../../../src/voice/index.js'
+import { inBuffers } from '../../helpers/sound/float-buffers.js'
+import { regenerated } from '../../helpers/sound/regenerated.js'
 import { joined } from './joined.js'
 import { makeNoise, mixAt } from './made-noise.js'
 import { resample } from './resample.js'
@@ -38,7 +39,7 @@ export async function measureParts(pairs: readonly SpeechPair[], pool: VoicePool
 
 async function measureFilm(film: Float32Array, clean: Float32Array, pool: VoicePool) {
   const input = () => ({ channelCount: 1, buffers: inBuffers(film, 1 << 20) })
-  const whole = await floatsOf(regenerate(input(), { pool }))
+  const whole = await regenerated(film, { pool })
   const ranges = noisyRanges(await mapVoice(input(), { pool }), GAP_SEC)
   const parts = film.slice()
   const totalSec = film.length / VOICE_SAMPLE_RATE

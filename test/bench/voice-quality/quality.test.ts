@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { regenerate, VOICE_SAMPLE_RATE, VoicePool } from '../../../src/voice/index.js'
+import { VOICE_SAMPLE_RATE, VoicePool } from '../../../src/voice/index.js'
 import { findReverberation, REVERBERATION_RATE } from '../../../src/voice/reverberation/find-reverberation.js'
-import { floatsOf, inBuffers } from '../../helpers/sound/float-buffers.js'
 import { noisySpeech, randomSource } from '../../helpers/sound/made-speech.js'
+import { regenerated } from '../../helpers/sound/regenerated.js'
 import { judgePeaks } from './judge-peaks.js'
 import { judgeVoice, meanOf } from './judge-voice.js'
 import { makeNoise, mixAt, NOISE_KINDS } from './made-noise.js'
@@ -85,7 +85,7 @@ describe(`the voice engine${NO_SPEECH ? ` (without recorded speech: ${NO_SPEECH}
       [-20, -40, -60].map(async (dbfs) => {
         const gain = 10 ** (dbfs / 20) / Math.sqrt(power)
         const input = noisy.map((value) => value * gain)
-        const output = await floatsOf(regenerate({ channelCount: 1, buffers: inBuffers(input, 1 << 16) }, { pool }))
+        const output = await regenerated(input, { pool })
         return siSdr(clean, output) - siSdr(clean, input)
       }),
     )

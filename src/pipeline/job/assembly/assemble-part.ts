@@ -38,8 +38,7 @@ export async function assemblePart(
   const { recipe } = settings
   const pieces = await withBed(obtained.pieces, recipe.bed, signal)
   const voices = { ...obtained, pieces }
-  const share = recipe.mix / 100
-  if (isCopyIfSame(plan, settings) && (await isSameThroughout(pieces, { share, signal })))
+  if (isCopyIfSame(plan, settings) && (await isSameThroughout(pieces, mixOf(settings, signal))))
     return unchangedOutput(plan, voices, attempt, facts)
   const writing = { ...facts, voices, packets }
   return verifiedOutput(plan, writing, attempt).catch(async (thrown) => {
@@ -66,8 +65,7 @@ async function verifiedOutput(
   const writer = new PartWriter(plan, { ...facts, pieces }, attempt, () => packets?.facts())
   await writer.assemble()
   onProgress('splice', 100)
-  const share = recipe.mix / 100
-  const [written, changes] = await Promise.all([writer.writeJoined(), soundChanges(pieces, { share, signal })])
+  const [written, changes] = await Promise.all([writer.writeJoined(), soundChanges(pieces, mixOf(settings, signal))])
   onProgress('mux', 100)
   const { part } = bench
   const [{ muxed, verification }, hash] = await Promise.all([
@@ -118,7 +116,7 @@ async function unchangedOutput(
   facts: Omit<SigningFacts, 'pieces'>,
 ): Promise<AssembledOutput> {
   const { signal } = attempt
-  const changes = await soundChanges(voices.pieces, { share: facts.settings.recipe.mix / 100, signal })
+  const changes = await soundChanges(voices.pieces, mixOf(facts.settings, signal))
   const sent = { segments: segmentsOf(voices.pieces), ...voiceFigures(voices, changes) }
   const planned = plan.notes.filter((note) => !plan.mux.notes.includes(note))
   const notes = [...planned, ...warningsOf(plan), SAME, ...voiceNotes(voices)]
@@ -130,6 +128,10 @@ async function withBed(pieces: ObtainedVoices['pieces'], bed: Recipe['bed'], sig
   if (bed === 'keep') return pieces
   const { withLowerBeds } = await import('../../output/lower-beds.js')
   return withLowerBeds(pieces, signal)
+}
+
+function mixOf({ recipe }: SigningFacts['settings'], signal: AbortSignal) {
+  return { share: recipe.mix / 100, signal }
 }
 
 function ignoreGone(error: NodeJS.ErrnoException): void {
