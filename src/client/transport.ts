@@ -11,6 +11,7 @@ import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
 import { networkFault } from './network-fault.js'
 import { asksForHttps, speaksTls } from './speaks-tls.js'
+import { type StallWatch, watchStalls } from './stalled-transfer.js'
 
 /** `voxmux/<version>`, sent with every request. */
 const USER_AGENT = `voxmux/${voxmuxVersion()}`
@@ -134,12 +135,14 @@ async function sendText(client: Client, exchange: TextExchange, timeouts: Timeou
 }
 
 async function putStream(client: Client, exchange: UploadExchange, timeouts: TimeoutOptions): Promise<TextAnswer> {
-  const { asksFirst = false, contentLength } = exchange
+  const { operation, asksFirst = false, contentLength } = exchange
   const consent = new AbortController()
   const body = asksFirst ? Readable.from(heldBack(exchange.body, consent.signal), { objectMode: false }) : exchange.body
+  const watch = watchStalls(operation, timeouts.idleMs, exchange.signal)
+  let sentBytes = 0
   const expect = asksFirst ? { expect: '100-continue' } : {}
   try {
-    return await textAnswer(exchange, (signal) => {
+    return await textAnswer({ ...exchange, signal: watch.signal }, (signal) => {
       const request = client.put(exchange.url, {
         ...common(exchange, signal),
         headers: { ...exchange.headers, ...expect, 'content-length': String(contentLength) },
@@ -149,9 +152,14 @@ async function putStream(client: Client, exchange: UploadExchange, timeouts: Tim
         responseType: 'text',
       })
       request.on('request', (sent: ClientRequest) => void sent.once('continue', () => consent.abort()))
+      request.on('uploadProgress', ({ transferred }: { transferred: number }) => {
+        watch.moved(transferred - sentBytes)
+        sentBytes = transferred
+      })
       return request
     })
   } finally {
+    watch.release()
     body.destroy()
     exchange.body.destroy()
   }
@@ -168,22 +176,20 @@ async function textAnswer(
   exchange: Exchange,
   send: (signal: AbortSignal) => CancelableRequest<Response<string>>,
 ): Promise<TextAnswer> {
-  const stop = new AbortController()
-  const linked = linkedAbort(exchange.signal, stop.signal)
+  const { operation } = exchange
+  const linked = linkedAbort(exchange.signal)
   try {
     const request = send(linked.signal)
     request.on('downloadProgress', ({ transferred }: { transferred: number }) => {
-      if (transferred > MAX_ANSWER_BYTES) stop.abort()
+      if (transferred <= MAX_ANSWER_BYTES) return
+      linked.controller.abort(new HttpFault({ operation, reason: 'bad-answer', detail: 'the body is too large' }))
     })
     const { statusCode, headers, body } = await request
     const answer = { status: statusCode, headers, text: body }
     if (asksForHttps(exchange.url, answer)) throw wrongScheme(exchange)
     return answer
   } catch (thrown) {
-    if (stop.signal.aborted) {
-      throw new HttpFault({ operation: exchange.operation, reason: 'bad-answer', detail: 'the body is too large' })
-    }
-    const fault = faultOf(thrown, exchange)
+    const fault = faultOf(thrown, { ...exchange, signal: linked.signal })
     const isBroken = fault instanceof HttpFault && fault.reason === 'network'
     throw isBroken && (await speaksTls(exchange.url)) ? wrongScheme(exchange) : fault
   } finally {
@@ -195,7 +201,10 @@ function wrongScheme({ operation }: Exchange): HttpFault {
   return new HttpFault({ operation, reason: 'insecure', detail: 'the server speaks https there' })
 }
 
-async function getStream(client: Client, exchange: Exchange, timeouts: TimeoutOptions): Promise<StreamAnswer> {
+async function getStream(client: Client, asked: Exchange, timeouts: TimeoutOptions): Promise<StreamAnswer> {
+  throwIfAborted(asked.signal)
+  const watch = watchStalls(asked.operation, timeouts.idleMs, asked.signal)
+  const exchange = { ...asked, signal: watch.signal }
   const stream = client.stream(exchange.url, {
     ...common(exchange),
     headers: { ...exchange.headers, 'accept-encoding': 'identity' },
@@ -205,10 +214,11 @@ async function getStream(client: Client, exchange: Exchange, timeouts: TimeoutOp
     hooks: { beforeRedirect: [(options) => void safeAddress(String(options.url), 'A redirect of the download')] },
     timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs },
   })
+  stream.once('close', watch.release)
   const { statusCode, headers, url } = await responseOf(stream, exchange)
   return {
     ...{ status: statusCode, headers, address: withoutQuery(url) },
-    ...{ bytes: bytesOf(stream, exchange), discard: () => stream.destroy() },
+    ...{ bytes: bytesOf(stream, exchange, watch.moved), discard: () => stream.destroy() },
   }
 }
 
@@ -237,9 +247,12 @@ function withoutQuery(address: string): string {
   return `${origin}${pathname}`
 }
 
-async function* bytesOf(stream: Request, exchange: Exchange): AsyncGenerator<Buffer> {
+async function* bytesOf(stream: Request, exchange: Exchange, moved: StallWatch['moved']): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of stream) yield chunk as Buffer
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      moved(chunk.length)
+      yield chunk
+    }
   } catch (thrown) {
     throw faultOf(thrown, exchange)
   } finally {
@@ -258,6 +271,7 @@ const REDIRECTS: ReadonlyMap<string, (error: Error) => string> = new Map([
 /** Extracts the harmless parts of an HTTP library error. The error itself contains headers and links. */
 function faultOf(thrown: unknown, exchange: Exchange): Error {
   const { operation, signal } = exchange
+  if (signal?.aborted && signal.reason instanceof HttpFault) return signal.reason
   if (signal?.aborted) return new InterruptedError('Interrupted.', { cause: signal.reason })
   if (thrown instanceof HttpFault) return thrown
   const origin = thrown instanceof library.RequestError ? thrown.cause : thrown

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { TransferProgress } from '../../src/client/index.js'
 import { InterruptedError } from '../../src/core/errors.js'
 import type { Fault } from '../helpers/fault-server.js'
-import { errorOf, impatientFor, test } from './harness.js'
+import { errorOf, impatientFor, QUICK, test } from './harness.js'
 
 const SIZE = 600_000
 
@@ -105,6 +105,7 @@ describe('a download', () => {
     { kind: 'switch' },
     { kind: 'truncated', bytes: 0 },
     { kind: 'hang' },
+    { kind: 'drip' },
     { kind: 'redirect' },
   ] as Fault[])('comes through %j', async (fault, { server, connect, finished, dir }) => {
     const client = connect(impatientFor(fault))
@@ -112,6 +113,17 @@ describe('a download', () => {
     server.fail('download', fault)
     await client.download(fileId, join(dir, 'out'))
     expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
+    expect(server.calls).toMatchObject({ download: 2, getOutputFileUrl: 1 })
+  })
+
+  test('that only drips ends after its retries', async ({ server, connect, finished, dir }) => {
+    const timeouts = { connectMs: 5_000, answerMs: 5_000, idleMs: 150 }
+    const client = connect({ timeouts, retry: { ...QUICK.retry, limit: 1 } })
+    const { fileId } = await finished(SIZE)
+    server.fail('download', { kind: 'drip' }, Number.POSITIVE_INFINITY)
+    const error = await errorOf(client.download(fileId, join(dir, 'out')))
+    expect(error).toMatchObject({ code: 'ERR_SERVICE_UNREACHABLE', exitCode: 4 })
+    expect(error.message).toMatch(/only \d+ bytes in 1 s\b/)
     expect(server.calls).toMatchObject({ download: 2, getOutputFileUrl: 1 })
   })
 

@@ -243,6 +243,11 @@ export class FaultServer {
         return
       case 'hang':
         return
+      case 'stall': {
+        const timer = setInterval(() => void response.writeProcessing(), 20)
+        response.once('close', () => clearInterval(timer))
+        return
+      }
       case 'slow':
         await delay(fault.delayMs, undefined, { signal: this.#ended.signal })
         return sendReply(request, response, await work(undefined), undefined)

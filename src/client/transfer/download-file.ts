@@ -9,6 +9,7 @@ import { faultError, refusesLink } from '../fault-error.js'
 import { HttpFault } from '../http-fault.js'
 import { pauseMs } from '../retry.js'
 import type { ServiceApi } from '../service-api.js'
+import { MIN_WINDOW_BYTES } from '../stalled-transfer.js'
 import { DownloadPart, OversizeError } from './download-part.js'
 import type { TransferContext, TransferOptions } from './upload-file.js'
 
@@ -92,9 +93,11 @@ async function fill(
       if (thrown instanceof OversizeError) throw tooLarge(thrown, link.url.host, fileId)
       if (!(thrown instanceof HttpFault)) throw thrown
       const { writtenBytes } = part
-      // New bytes are progress: a long file over a bad line may break any number of times.
-      if (writtenBytes > furthestBytes) attempt = 0
-      furthestBytes = Math.max(furthestBytes, writtenBytes)
+      // New bytes are progress: a long file over a bad line may break any number of times. A few are not: they may drip.
+      if (writtenBytes - furthestBytes >= MIN_WINDOW_BYTES) {
+        furthestBytes = writtenBytes
+        attempt = 0
+      }
       const refused = refusesLink(thrown)
       if (!(refused || thrown.transient) || attempt >= context.retry.limit) throw faultError(thrown, link.url.host)
       const delayMs = pauseMs(thrown, attempt, context.retry)

@@ -31,11 +31,13 @@ export type Fault =
   | { kind: 'garbage' }
   /** Done; the answer is JSON of another shape. */
   | { kind: 'wrong-shape' }
+  /** Never answered, nothing is read, and the silence is broken all the time: 102 Processing. */
+  | { kind: 'stall' }
   /** Answered properly after a while. */
   | { kind: 'slow'; delayMs: number }
   /** Never answered. */
   | { kind: 'hang' }
-  /** Done; the body of the answer has no end, and never falls silent for long. */
+  /** Done; the body of the answer has no end (a file: comes byte by byte), and never falls silent for long. */
   | { kind: 'drip' }
   /** registerFile, getOutputFileUrl: the link given is refused (403), or with `past` says itself that it is over. */
   | { kind: 'expired-link'; past?: boolean }

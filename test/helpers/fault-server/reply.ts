@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Fault } from './fault.js'
@@ -35,7 +35,7 @@ export async function sendReply(
   }
   if (fault?.kind === 'garbage') return text(response, 200, '<html>not at all what was asked</html>')
   if (fault?.kind === 'wrong-shape') return text(response, 200, JSON.stringify({ surprise: true }))
-  if (fault?.kind === 'drip') return drip(response, reply.status)
+  if (fault?.kind === 'drip') return drip(response, reply)
   const cut = fault?.kind === 'truncated' ? fault : undefined
   if (reply.file) return sendFile(request, response, reply, cut)
   const body = reply.body === undefined ? '' : JSON.stringify(reply.body)
@@ -53,9 +53,11 @@ function text(response: ServerResponse, status: number, body: string, headers: R
   response.end(body)
 }
 
-function drip(response: ServerResponse, status: number): void {
-  response.writeHead(status)
-  const timer = setInterval(() => void response.write(' '), 20)
+function drip(response: ServerResponse, { status, headers, file }: Reply): void {
+  response.writeHead(status, headers)
+  const bytes = file ? readFileSync(file.path) : Buffer.of()
+  let at = file?.startByte ?? 0
+  const timer = setInterval(() => void response.write(bytes.subarray(at, ++at).toString('latin1') || ' ', 'latin1'), 20)
   response.once('close', () => clearInterval(timer))
 }
 
