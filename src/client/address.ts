@@ -21,12 +21,27 @@ export function safeAddress(address: string, what: string): URL {
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new UsageError('ERR_BAD_ADDRESS', `${what} is not an http(s) address: ${redactUrl(address)}.`)
   }
-  if (!isSafe(url)) {
-    throw new UsageError('ERR_INSECURE_ADDRESS', `${what} uses plain http: ${redactUrl(url)}.`, {
-      remedies: ['Use https. Plain http is only allowed to this machine (127.0.0.1, localhost).'],
-    })
-  }
+  if (!isSafe(url)) throw plainHttp(url, what)
   return url
+}
+
+/**
+ * Reads the address of a redirect. One from https to plain http is refused, also to this machine: a storage could reach its
+ * local services.
+ *
+ * @throws {UsageError} as {@link safeAddress}
+ */
+export function safeRedirect(from: string, to: string): URL {
+  const what = 'A redirect of the download'
+  const url = safeAddress(to, what)
+  if (from.startsWith('https:') && url.protocol === 'http:') throw plainHttp(url, what)
+  return url
+}
+
+function plainHttp(address: string | URL, what: string): UsageError {
+  return new UsageError('ERR_INSECURE_ADDRESS', `${what} uses plain http: ${redactUrl(address)}.`, {
+    remedies: ['Use https. Plain http is only allowed to this machine (127.0.0.1, localhost).'],
+  })
 }
 
 /** Joins a path to a base address, and keeps the base's own path (a gateway's prefix). */

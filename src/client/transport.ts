@@ -6,7 +6,7 @@ import { linkedAbort, throwIfAborted } from '../core/abort.js'
 import { InterruptedError, VoxmuxError } from '../core/errors.js'
 import { voxmuxVersion } from '../core/package-folder.js'
 import { openedOnce } from '../core/waiting.js'
-import { safeAddress } from './address.js'
+import { safeRedirect } from './address.js'
 import type { TimeoutOptions } from './client-options.js'
 import { HttpFault } from './http-fault.js'
 import { networkFault } from './network-fault.js'
@@ -211,7 +211,7 @@ async function getStream(client: Client, asked: Exchange, timeouts: TimeoutOptio
     decompress: false,
     followRedirect: true,
     maxRedirects: MAX_REDIRECTS,
-    hooks: { beforeRedirect: [(options) => void safeAddress(String(options.url), 'A redirect of the download')] },
+    hooks: { beforeRedirect: [(options, answer) => void safeRedirect(answer.url, String(options.url))] },
     timeout: { ...untilConnected(timeouts), socket: timeouts.idleMs },
   })
   stream.once('close', watch.release)

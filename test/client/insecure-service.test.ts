@@ -129,6 +129,20 @@ it.each([
   },
 )
 
+it('a download by https follows no redirect to plain http on this machine', async () => {
+  const local = await listening(createHttpServer((_, response) => void response.end('secret')))
+  const location = `http://127.0.0.1:${local.port}/talk.wav`
+  const { cert, key } = signed('storage', 'localhost')
+  const storage = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, (request, response) => {
+    response.writeHead(request.method === 'HEAD' ? 404 : 302, { location }).end()
+  })
+  const address = `https://localhost:${(await listening(storage)).port}/talk.wav`
+  const env = { HOME: folder.path, VOXMUX_STATE_DIR: folder.file('state'), NODE_EXTRA_CA_CERTS: authority.trustFile }
+  const { exitCode, stderr } = await runCli([address, '--progress', 'none'], { cwd: folder.path, env })
+  expect(stderr).toMatch(/A redirect of the download uses plain http: http:\/\/127\.0\.0\.1/)
+  expect({ exitCode, connections: local.connections() }).toEqual({ exitCode: 2, connections: 0 })
+})
+
 it('a plain server that breaks a connection is tried again', async () => {
   const server = createHttpServer((request) => void request.socket.destroy())
   const { port, connections } = await listening(server)
