@@ -1,4 +1,4 @@
-import { throwIfAborted } from '../../core/abort.js'
+import { throwIfAborted, withTimeLimit } from '../../core/abort.js'
 import { timeoutOptionsSchema } from '../client-options.js'
 import { createTransport } from '../transport.js'
 
@@ -15,10 +15,12 @@ const PATIENCE_MS = 5000
 export async function addressBytes(address: string, signal: AbortSignal): Promise<number | null> {
   const transport = createTransport(timeoutOptionsSchema.parse({}))
   try {
-    const { status, headers } = await transport.sendText({
-      ...{ operation: 'download', method: 'HEAD', url: address, headers: { 'accept-encoding': 'identity' } },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
-    })
+    const { status, headers } = await withTimeLimit(PATIENCE_MS, signal, (limited) =>
+      transport.sendText({
+        ...{ operation: 'download', method: 'HEAD', url: address, headers: { 'accept-encoding': 'identity' } },
+        signal: limited,
+      }),
+    )
     const length = headers['content-encoding'] ? undefined : headers['content-length']
     return status === 200 && length !== undefined ? Number(length) : null
   } catch {
