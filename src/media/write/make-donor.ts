@@ -146,17 +146,7 @@ async function withoutLeadIn(
   if (donor.leadIn !== 'trimmed') return donor
   const { encoding } = stream
   const primingSamples = await encoderPriming(encoding, voice.format, signal)
-  const isRounded = encoding.codec === 'vorbis' && donor.muxer === 'matroska'
-  const replaced = isRounded ? inWholeMs(primingSamples, voice.format.sampleRate) : primingSamples
   const { skipSamples, sampleCount } = donor
-  const left = sampleCount === null ? null : Math.max(0, sampleCount - replaced)
-  return { ...donor, skipSamples: skipSamples + replaced, sampleCount: left }
-}
-
-/**
- * Rounds a lead-in as the side file does. Its first block is the lead-in of Vorbis, of which a decoder returns nothing. The
- * sound begins with the second block, at a time in whole milliseconds.
- */
-function inWholeMs(samples: number, sampleRate: number): number {
-  return Math.round((Math.round((samples * 1000) / sampleRate) * sampleRate) / 1000)
+  const left = sampleCount === null ? null : Math.max(0, sampleCount - primingSamples)
+  return { ...donor, skipSamples: skipSamples + primingSamples, sampleCount: left }
 }

@@ -1,9 +1,14 @@
 import { audioStreams } from '../../media-info.js'
 import { OPUS_RATE, preSkipOf } from '../splice/opus-samples.js'
+import { blockSizes } from '../splice/vorbis-blocks.js'
 import type { Wanted, WantedTrack } from '../writer.js'
 import type { BlockList } from './read/block-list.js'
 import type { MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
+import { isLaced, xiphPackets } from './read/unlace.js'
+
+/** Codecs that state their lead-in: Opus in its entry, and Vorbis as a first packet without sound. */
+const SIGNALLED: ReadonlySet<string> = new Set(['opus', 'vorbis'])
 
 /** A track of a file whose blocks are replaced. */
 export interface VoiceTrack {
@@ -15,7 +20,7 @@ export interface VoiceTrack {
   readonly shownTick: number
   /** Samples of the new voice before that one. */
   readonly skipSamples: number
-  /** True if the entry states the lead-in of the encoder, so that players skip it. */
+  /** True if players skip the lead-in of the encoder. */
   readonly isLeadInSignalled: boolean
 }
 
@@ -38,14 +43,23 @@ function voiceOf(
   tickSec: number,
   fileStartSec: number,
 ): VoiceTrack {
-  const delaySec = track.codecDelayNs / 1e9
-  const shownSec = blocks.tick(0) * tickSec - delaySec + (preSkipSec(track) ?? delaySec)
+  const shownSec = firstSampleSec(track, blocks, tickSec)
   return {
     ...{ track, blocks, packetCount: input.packetCount ?? null },
     shownTick: shownSec / tickSec,
     skipSamples: Math.max(0, Math.round((shownSec - fileStartSec) * input.sampleRate)),
-    isLeadInSignalled: encoding.codec === 'opus' || (track.codecDelayNs > 0 && !encoding.lossless),
+    isLeadInSignalled: SIGNALLED.has(encoding.codec) || (track.codecDelayNs > 0 && !encoding.lossless),
   }
+}
+
+function firstSampleSec(track: TrackEntry, blocks: BlockList, tickSec: number): number {
+  const delaySec = track.codecDelayNs / 1e9
+  const startSec = blocks.tick(0) * tickSec - delaySec
+  if (track.codecId !== 'A_VORBIS') return startSec + (preSkipSec(track) ?? delaySec)
+  // The first packet holds no sound. Its time differs: GStreamer writes that of the second packet.
+  if (blocks.count > 1 && !isLaced(blocks)) return blocks.tick(1) * tickSec - delaySec
+  const [id] = (track.codecPrivate && xiphPackets(track.codecPrivate)) || []
+  return startSec + (id ? blockSizes(id).short / 2 / track.sampleRate : 0)
 }
 
 /** Lead-in that a decoder of Opus skips; null for another codec. */

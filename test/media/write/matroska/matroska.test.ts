@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
@@ -99,6 +99,20 @@ describe('Matroska', () => {
     const { splice, verify } = await splicedFile(path, [[1.2, 1.8]])
     expect(splice?.kind).toBe('spliced')
     await verify()
+  })
+
+  it('keeps the first samples of Vorbis whose silent first packet has the time of the second', async () => {
+    const path = folder.file('first-samples.mka')
+    const tick = 'aevalsrc=0.5*sin(2*PI*t*1000)*lt(t\\,0.002):s=48000:d=1'
+    await ffmpeg('-f', 'lavfi', '-i', tick, '-c:a', 'libvorbis', folder.file('timed.mka'))
+    // GStreamer writes such times.
+    await ffmpeg('-i', folder.file('timed.mka'), '-c', 'copy', '-bsf:a', 'setts=ts=max(0\\,TS-3)', path)
+    const { part } = await writtenFile(path)
+    const loudest = async (file: string) => {
+      const bytes = await ffmpegOutput('-i', file, '-t', '0.0025', '-f', 'f32le', '-')
+      return Math.max(...new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)))
+    }
+    expect(await loudest(part)).toBeCloseTo((await loudest(path)) / 2, 1)
   })
 
   it('counts the statistics of the track again, and drops what it states of the old loudness', async () => {

@@ -14,11 +14,11 @@ export interface MatroskaDonor {
   readonly entry: TrackEntry
   readonly packets: BlockList
   readonly bytes: number
-  /** Samples that the encoder adds before the voice. */
+  /** Samples that the encoder adds before the voice, which the entry states. */
   readonly primingSamples: number
   /** Samples in a packet; null if they differ. */
   readonly packetSamples: number | null
-  /** Start of a packet in seconds from the first; the place after the last gives the end. */
+  /** Start of a packet in seconds from the first with sound; the place after the last gives the end. */
   readonly startSec: (packet: number) => number
   /** ffmpeg's encoder; null if they are the packets of the old track, some of them replaced: all its times stay. */
   readonly encoder: string | null
@@ -51,10 +51,12 @@ export async function readMatroskaDonor(
   const wholeSec = exactSec(last) + (packetSamples ?? 0) / rate
   // The last packet may be shorter than the others.
   const endSec = statedSec > exactSec(last) && (packetSamples === null || statedSec < wholeSec) ? statedSec : wholeSec
+  const isVorbis = encoding.codec === 'vorbis'
+  const silentSec = isVorbis && last > 0 ? exactSec(1) : 0
   return {
     ...{ entry, packets, packetSamples, bytes, encoder: encoding.encoder },
-    startSec: (packet) => (packet > last ? endSec : exactSec(packet)),
-    primingSamples: await encoderPriming(encoding, withChannels(input, channels), signal),
+    startSec: (packet) => (packet > last ? endSec : exactSec(packet)) - silentSec,
+    primingSamples: isVorbis ? 0 : await encoderPriming(encoding, withChannels(input, channels), signal),
   }
 }
 
