@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { censusFaults } from '../../../src/media/write/census.js'
@@ -60,6 +61,20 @@ it.each(['ac3', 'eac3'])('names what precedes and follows the frames of an .%s',
   expect(censusFaults(bytesWriting(plan).census, (await readFile(path)).length)).toEqual([])
   expect(syncOffsets(verified)).toEqual([0, 0, 0])
 })
+
+it.each(['mp3', 'aac', 'mp2'])(
+  'names what precedes the frames of an .%s if a frame seems to begin there',
+  async (extension) => {
+    const path = folder.file(`behind-any-bytes.${extension}`)
+    await ffmpeg('-y', ...tone(3, 44_100, 1), '-id3v2_version', '0', path)
+    const anyBytes = createHash('shake256', { outputLength: 100_000 }).update('any bytes').digest()
+    await writeFile(path, Buffer.concat([anyBytes, await readFile(path)]))
+    const { plan, verified } = await writtenFile(path)
+    expect(plan.losses.map(({ what }) => what)).toEqual(['bytes before the frames'])
+    expect(censusFaults(bytesWriting(plan).census, (await readFile(path)).length)).toEqual([])
+    for (const offset of syncOffsets(verified)) expect(offset ?? 0).toBe(0)
+  },
+)
 
 it.each([
   ['mp2', 300],

@@ -16,6 +16,7 @@ import {
   layerThreeLength,
   layerTwoLength,
   mpegFrames,
+  WINDOW_BYTES,
 } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
 import { tagBlocks } from './tag-blocks.js'
@@ -79,14 +80,30 @@ type FindFrames = (file: FileHandle, range: FrameRange, signal?: AbortSignal) =>
 
 const wholeFrames =
   (lengthAt: LengthAt): FindFrames =>
-  (file, range, signal) =>
-    mpegFrames(file, range, lengthAt, signal)
+  async (file, range, signal) => {
+    const found = await mpegFrames(file, range, lengthAt, signal)
+    const [lead] = found ? around(range, found)[0] : []
+    if (!found || !lead || !(await holdsSync(file, lead))) return found
+    return { ...found, start: range.start, between: [lead, ...found.between] }
+  }
+
+/** True if a frame seems to begin in some bytes. ffmpeg makes packets of them, which depend on the frames that follow. */
+async function holdsSync(file: FileHandle, { start, length }: Structure): Promise<boolean> {
+  const end = start + length
+  for (let from = start; from < end; from += WINDOW_BYTES) {
+    const bytes = await readAt(file, from, Math.min(WINDOW_BYTES, end - from) + 1)
+    for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+      if ((bytes[at + 1] ?? 0) >= 0xe0 && from + at < end) return true
+    }
+  }
+  return false
+}
 
 /** ffmpeg takes a frame that the end of the file cuts off for one, so a new frame takes its time. */
 const framesToTheEnd =
   (lengthAt: LengthAt): FindFrames =>
   async (file, range, signal) => {
-    const found = await mpegFrames(file, range, lengthAt, signal)
+    const found = await wholeFrames(lengthAt)(file, range, signal)
     return found && (await isFrame(file, found.end, lengthAt)) ? { ...found, end: range.end } : found
   }
 
