@@ -27,7 +27,8 @@ const TABLES: Readonly<Record<number, string>> = {
 
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
- * `PID 256 (stream)`, or `PID 600` if its content is unknown. Ends with the bytes behind each packet if there are any. Undefined if no packets are found.
+ * `PID 256 (stream)`, or `PID 600` if its content is unknown. Names those with encrypted packets a second time. Ends with the
+ * bytes behind each packet if there are any. Undefined if no packets are found.
  */
 export async function transportPids(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
   const { sizeBytes } = media
@@ -35,6 +36,7 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
   if (!grid) return undefined
   const { first, size } = grid
   const held = new Map<number, { start: number; hasPayload: boolean }>()
+  const encrypted = new Map<number, Structure>()
   for (let at = first; at < Math.min(sizeBytes, MOST_SCANNED_BYTES); at += size * PACKETS_AT_ONCE) {
     const bytes = await readAt(file, at, size * PACKETS_AT_ONCE)
     for (let place = 0; place + 4 <= bytes.length; place += size) {
@@ -42,7 +44,12 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
       const pid = bytes.readUInt16BE(place + 1) & 0x1fff
       const known = held.get(pid) ?? { start: at + place, hasPayload: false }
       held.set(pid, known)
-      known.hasPayload ||= ((bytes[place + 3] ?? 0) & 0x10) !== 0
+      const control = bytes[place + 3] ?? 0
+      const hasPayload = (control & 0x10) !== 0
+      known.hasPayload ||= hasPayload
+      if (hasPayload && control >> 6 !== 0 && !encrypted.has(pid)) {
+        encrypted.set(pid, { path: `encrypted packets of PID ${pid}`, start: at + place, length: size })
+      }
     }
   }
   const pids = [...held]
@@ -50,9 +57,10 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
     .map(([pid, { start, hasPayload }]) => {
       return { path: pidName(media, pid, hasPayload), start, length: size }
     })
-  if (size !== CORRECTED_BYTES) return pids
+  const all = [...pids, ...encrypted.values()]
+  if (size !== CORRECTED_BYTES) return all
   const behind = { start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }
-  return [...pids, { path: 'bytes behind each packet', ...behind }]
+  return [...all, { path: 'bytes behind each packet', ...behind }]
 }
 
 /** Names a packet id. @param hasPayload false if its packets carry nothing but a clock */

@@ -9,10 +9,10 @@ import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
 const folder = folderOfTests()
 
-/** A transport packet with a payload of nothing known. */
-function packet(pid: number): Buffer {
+/** A transport packet with a payload of nothing known. @param control payload alone by default */
+function packet(pid: number, control = 0x10): Buffer {
   const bytes = Buffer.alloc(188, 0xff)
-  bytes.set([0x47, pid >> 8, pid & 0xff, 0x10])
+  bytes.set([0x47, pid >> 8, pid & 0xff, control])
   return bytes
 }
 
@@ -56,8 +56,8 @@ it.each([
     'ts',
     ['-c:v', 'mpeg2video', '-c:a', 'mp2'],
     { container: 'm2ts' },
-    [packet(0x12), packet(600)],
-    ['PID 18 (EIT)', 'PID 600'],
+    [packet(0x12), packet(600), packet(0x101, 0x90)],
+    ['PID 18 (EIT)', 'PID 600', 'encrypted packets of PID 257'],
   ],
   ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP, EXCLUSION], ['XMP', 'Group Mutual Exclusion']],
   ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
