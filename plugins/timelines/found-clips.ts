@@ -16,8 +16,8 @@ export class FoundClips extends NoteTaker {
   readonly #sources = new Map<string, TimelineSource>()
 
   /** The timeline with all finds. */
-  timeline(name: string | null, relink: Timeline['relink']): Timeline {
-    return { name, sources: [...this.#sources.values()], uses: this.uses, notes: this.notes, relink }
+  timeline(relink: Timeline['relink']): Timeline {
+    return { sources: [...this.#sources.values()], uses: this.uses, notes: this.notes, relink }
   }
 
   /** Adds the ranges of a source that a clip plays, on the source's clock. The last source of an id stays. */

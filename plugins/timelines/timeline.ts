@@ -3,8 +3,6 @@ import type { TimeRange } from './time/time-range.js'
 
 /** Common form of all timelines, independent of the file format. Times are exact seconds. */
 export interface Timeline {
-  /** As the file calls itself; null if it does not. */
-  readonly name: string | null
   readonly sources: readonly TimelineSource[]
   /** Every stretch of sound that is played, in the order of the file. */
   readonly uses: readonly ClipUse[]

@@ -66,11 +66,4 @@ export interface Alignment {
   /** 0 … 1, the weakest place that was voiced; 1 if all is silence. */
   readonly match: number
   readonly method: 'waveform' | 'envelope' | 'silence'
-  readonly places: readonly AlignmentPlace[]
-}
-
-export interface AlignmentPlace {
-  readonly atSample: number
-  readonly lagSamples: number
-  readonly match: number
 }

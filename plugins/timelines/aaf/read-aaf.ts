@@ -39,9 +39,7 @@ export function readAaf(text: string): Timeline {
   const reading = new AafReading(content)
   for (const mob of content.tops) reading.composition(mob, SOUND)
   if (!reading.hasClips) for (const mob of content.tops) reading.composition(mob, PICTURE)
-  return reading.found.timeline(utf16In(content.tops[0], PROPERTY.mobName) ?? null, (media) =>
-    media.size === 0 ? text : relinkAaf(file, content, media),
-  )
+  return reading.found.timeline((media) => (media.size === 0 ? text : relinkAaf(file, content, media)))
 }
 
 /** Writes other addresses into the locators of files. All other streams keep their bytes. */

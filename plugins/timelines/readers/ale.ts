@@ -37,7 +37,7 @@ export function readAle(text: string): Timeline {
     }
     return []
   })
-  return found.timeline(null, (media, regenerated) =>
+  return found.timeline((media, regenerated) =>
     relinkAle(table, regenerated ? rows.filter(({ use }) => regenerated.has(use)) : rows, media),
   )
 }

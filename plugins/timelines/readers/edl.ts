@@ -43,9 +43,7 @@ export function readEdlTimeline(text: string, rate: Rational): Timeline {
   for (const line of unreadEdlLines(text)) reading.found.add('unread', `Line ${line}`, unread)
   for (const [index, event] of events.entries())
     if (heard.has(event)) reading.event(event, sourceOf[index], otherSide(events, index))
-  return reading.found.timeline(/^\uFEFF?TITLE:(.*)$/im.exec(text)?.[1]?.trim() || null, (media) =>
-    relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')),
-  )
+  return reading.found.timeline((media) => relinkEdl(text, events, (index) => media.get(sourceOf[index]?.id ?? '')))
 }
 
 function eventsOf(text: string): readonly EdlEvent[] {

@@ -33,7 +33,7 @@ export function readFcp7(text: string): Timeline {
   const tops = topSequences(root)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'video')
-  return reading.found.timeline(childText(tops[0], 'name') ?? null, (media) => {
+  return reading.found.timeline((media) => {
     const edits = files.flatMap((file) => {
       const [made, url] = [media.get(fileId(file)), child(file, 'pathurl')]
       return made && url ? [textEdit(text, url, addressOfPath(made.path, url.text))] : []

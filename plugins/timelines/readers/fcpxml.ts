@@ -29,8 +29,7 @@ export function readFcpxml(text: string): Timeline {
   if (projects.length === 0) throw new TimelineSyntaxError('it holds no project')
   const walk = new FcpxmlWalk(resources)
   for (const project of projects) walk.project(project)
-  const name = projects[0]?.attributes.name ?? null
-  return walk.found.timeline(name, (media) => relinkFcpxml(text, resources.assets, media))
+  return walk.found.timeline((media) => relinkFcpxml(text, resources.assets, media))
 }
 
 /** Names other files in the assets, and removes what leads back to the old ones: bookmarks, proxies, identities. */

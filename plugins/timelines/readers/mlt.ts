@@ -38,7 +38,7 @@ export function readMlt(text: string): Timeline {
   const walk = new MltWalk(root, playable)
   walk.play(main, null, 0)
   // Clips of the bin as well: a project holds each file several times.
-  return walk.found.timeline(root.attributes.title ?? null, (media) => relinkMlt(text, root, playable, media))
+  return walk.found.timeline((media) => relinkMlt(text, root, playable, media))
 }
 
 class MltWalk {

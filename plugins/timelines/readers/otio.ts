@@ -31,7 +31,7 @@ export function readOtio(text: string): Timeline {
   const walk = onAudio.hasClips ? onAudio : new OtioWalk('Video')
   if (walk !== onAudio) walk.container(root, null, null)
   // Clips on video tracks as well: sound and picture of one file stay linked.
-  return walk.found.timeline(stringOf(member(root, 'name')) ?? null, (media) => relinkOtio(text, walk.clips, media))
+  return walk.found.timeline((media) => relinkOtio(text, walk.clips, media))
 }
 
 /** One pass over the composition, with the sound of tracks of one kind. */

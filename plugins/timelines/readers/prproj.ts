@@ -37,7 +37,7 @@ export function readPremiere(text: string): Timeline {
   const tops = topSequences(objects)
   for (const sequence of tops) reading.sequence(sequence, null, 0, 'Audio')
   if (!reading.hasClips) for (const sequence of tops) reading.sequence(sequence, null, 0, 'Video')
-  return reading.found.timeline(child(tops[0], 'Name')?.text ?? null, (media) => relinkPremiere(text, objects, media))
+  return reading.found.timeline((media) => relinkPremiere(text, objects, media))
 }
 
 /** The sequences that no clip on a track plays. */

@@ -1,9 +1,11 @@
 import { correlate, energyOf, nearestWaveformPeak } from '../pcm/correlate.js'
-import type { AlignmentPlace } from '../voice-cut.js'
 import { type ComparableSignal, coarseFactor, comparable } from './align-signals.js'
 
 /** The measurement at one place, before it is judged. */
-export interface MeasuredPlace extends AlignmentPlace {
+export interface MeasuredPlace {
+  readonly atSample: number
+  readonly lagSamples: number
+  readonly match: number
   /** Match at the expected lag, if the place was measured against one and is better at another. */
   readonly matchAsExpected?: number
   /** Mean squares at that lag in the speech band: the loudness of the cut and of the regenerated audio. */

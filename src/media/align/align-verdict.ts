@@ -63,8 +63,7 @@ export function judgePlaces(
     return { kind: 'drift', lags: [lag, astray.lagSamples] }
   if (astray || support < thresholds.support) return { kind: 'weak', support, lag }
   const match = Math.min(1, ...supporting.map((place) => place.match))
-  const kept = supporting.map(({ atSample, lagSamples, match }) => ({ atSample, lagSamples, match }))
-  return { kind: 'aligned', alignment: { lagSamples: lag, match, method: thresholds.method, places: kept } }
+  return { kind: 'aligned', alignment: { lagSamples: lag, match, method: thresholds.method } }
 }
 
 /** A jump or a drift shows in several places. A single one may match an earlier word better than its own remains. */

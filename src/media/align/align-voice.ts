@@ -90,7 +90,7 @@ async function aligned(cut: CutSound, audioPath: string, signal: AbortSignal | u
   throw refusal ?? notAligned(audioPath, 'it is empty')
 }
 
-const SILENT: Alignment = { lagSamples: 0, match: 1, method: 'silence', places: [] }
+const SILENT: Alignment = { lagSamples: 0, match: 1, method: 'silence' }
 
 /** The narrowest type that holds the converted audio. Resampled or mixed samples have more bits than before. */
 function conformedType(stream: RegeneratedFacts, filters: readonly string[]): SampleType {

@@ -57,8 +57,6 @@ export interface SideReading extends Required<Pick<FfmpegRunOptions, 'takeStderr
 interface FfmpegResult {
   /** The exact arguments, without the program. */
   readonly args: readonly string[]
-  /** Last lines of stderr. */
-  readonly stderrTail: string
 }
 
 /** Replaced internals of fluent-ffmpeg: it misreads capabilities of ffmpeg 7, and spawns with our secrets. */
@@ -113,7 +111,7 @@ export function streamFfmpeg(
       return result
     },
     (error: VoxmuxError) => {
-      if (left && error.code !== 'ERR_INTERRUPTED') return { args: [], stderrTail: '' }
+      if (left && error.code !== 'ERR_INTERRUPTED') return { args: [] }
       stdout.destroy(error)
       throw error
     },
@@ -175,7 +173,7 @@ function runFluent(
       }
       child.ended.then(
         (end) => {
-          result = { args, stderrTail: end.stderrTail }
+          result = { args }
           ended(endError(end, options.input), EMPTY_RING, EMPTY_RING)
         },
         (error: Error) => ended(error, EMPTY_RING, EMPTY_RING),

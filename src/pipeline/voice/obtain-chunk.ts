@@ -87,7 +87,7 @@ export async function obtainChunk(
     const unchanged = { pcm: cut.pcm, startSample: 0 }
     return {
       ...{ cut, paidSec },
-      alignment: { lagSamples: 0, match: 1, method: 'silence', places: [], regenerated: unchanged },
+      alignment: { lagSamples: 0, match: 1, method: 'silence', regenerated: unchanged },
       regenerated: null,
     }
   }

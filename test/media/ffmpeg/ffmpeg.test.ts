@@ -67,7 +67,6 @@ describe('ffmpeg', () => {
     expect(result.args).not.toContain('-nostdin')
     expect((await stat(target)).size).toBeGreaterThan(32_000)
     expect(seconds.at(-1)).toBeCloseTo(2, 1)
-    expect(result.stderrTail).not.toContain('out_time')
   })
 
   it.skipIf(process.platform === 'win32')('names a disk that takes no file as large as the output', async () => {

@@ -70,7 +70,7 @@ export function simulatedMedia(world: World) {
         throw new VerificationError('ERR_ANSWER_UNREADABLE', `${audioPath} cannot be read as audio.`)
       if (answer.voice !== cut?.voice) throw new VerificationError('ERR_ALIGNMENT', `${audioPath} is another sound.`)
       const pcm = { path: audioPath, format: PCM, sampleCount: 1 }
-      return { lagSamples: 0, match: 1, method: 'waveform', places: [], regenerated: { pcm, startSample: 0 } }
+      return { lagSamples: 0, match: 1, method: 'waveform', regenerated: { pcm, startSample: 0 } }
     },
     alignedVoice: (cut: VoiceCut, { regenerated }: Media.VoiceAlignment): TracedPcm =>
       pcm(cut.sampleCount, regenerated.pcm.path),
