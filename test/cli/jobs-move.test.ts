@@ -53,9 +53,9 @@ describeOnPostgres('voxmux jobs export and import', (server) => {
     const all = { limit: 1000 }
     expect(await to.jobs.list(all)).toEqual(await from.jobs.list(all))
     expect(await to.jobs.pauses()).toEqual(await from.jobs.pauses())
-    const moved = await to.voices.getByFileId('f')
+    const [moved] = await to.voices.allByFileId('f')
     expect(moved).toMatchObject({ key: 'v', status: 'starting' })
-    expect(moved).toEqual(await from.voices.getByFileId('f'))
+    expect(moved).toEqual((await from.voices.allByFileId('f'))[0])
     expect((await to.spending.reserved()).map(({ id }) => id)).toEqual(['f'])
     expect(await to.limits.matching('s', { durationSec: 9000 })).toEqual([limit])
     await from.close()

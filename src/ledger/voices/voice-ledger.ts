@@ -94,9 +94,11 @@ export class VoiceLedger {
     await this.#database.run(`${FREE.voices} WHERE key = ? AND lease_token = ?`, [lease.key, lease.token])
   }
 
-  async getByFileId(fileId: string): Promise<Voice | null> {
-    const row = await this.#database.get('SELECT key FROM voice_attempts WHERE file_id = ?', [fileId])
-    return row ? findVoice(this.#database, 'key = ?', [String(row.key)]) : null
+  /** Returns every voice that had a file of this id: two services may give the same id. */
+  async allByFileId(fileId: string): Promise<Voice[]> {
+    const rows = await this.#database.all('SELECT DISTINCT key FROM voice_attempts WHERE file_id = ?', [fileId])
+    const found = await Promise.all(rows.map(({ key }) => findVoice(this.#database, 'key = ?', [String(key)])))
+    return found.filter((voice) => voice !== null)
   }
 
   async #claim(key: string, leaseMs: number): Promise<VoiceClaim> {

@@ -79,7 +79,7 @@ export async function openPipeline(config: Config, options: OpenPipelineOptions)
   const context: PipelineContext = {
     client: async () => {
       const { client } = await service.opened()
-      settling ??= settleSpending(client, { ...ledger, logger }, stop.signal)
+      settling ??= settleSpending(client, { ...ledger, serviceIdentity, logger }, stop.signal)
       return client
     },
     webhooks: async () => (await service.opened()).intake?.start ?? null,

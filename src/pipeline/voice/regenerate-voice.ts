@@ -1,6 +1,12 @@
 import { valueSha256 } from '../../core/file-identity.js'
 import { type HeldVoice, holdVoice } from '../../ledger/index.js'
-import type { RegeneratedVoice, VoiceProgress, VoiceRequest, VoiceServiceContext } from './voice-service.js'
+import {
+  type RegeneratedVoice,
+  serviceMark,
+  type VoiceProgress,
+  type VoiceRequest,
+  type VoiceServiceContext,
+} from './voice-service.js'
 import { fileIdOf, VoiceSteps } from './voice-steps.js'
 import { stillRunning } from './wait-for-voice.js'
 
@@ -82,8 +88,9 @@ function hold(
   })
 }
 
-/** Key of a voice in cache and ledger: the audio, the settings, and the service. */
+/** Key of a voice in cache and ledger: the audio, the settings, and the service, with whose mark it ends. */
 function voiceKey(request: VoiceRequest<unknown>, serviceIdentity: string): string {
   const { voiceHash, model, outputType } = request
-  return valueSha256({ voiceHash, model, outputType, serviceIdentity })
+  const mark = serviceMark(serviceIdentity)
+  return valueSha256({ voiceHash, model, outputType, serviceIdentity }).slice(mark.length) + mark
 }

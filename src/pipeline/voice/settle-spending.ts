@@ -1,23 +1,26 @@
 import type { VoxmuxClient } from '../../client/index.js'
 import { chargeId } from '../../ledger/index.js'
 import { steadyStatus } from './steady-status.js'
-import type { VoiceServiceContext } from './voice-service.js'
+import { serviceMark, type VoiceServiceContext } from './voice-service.js'
 
-type SettleContext = Pick<VoiceServiceContext, 'spending' | 'voices' | 'logger'>
+type SettleContext = Pick<VoiceServiceContext, 'serviceIdentity' | 'spending' | 'voices' | 'logger'>
 
 /**
  * Settles the reservations of processes that stopped before they learned whether a start had been accepted. A file that
  * the service has started is committed, and one that was certainly never started is released. Any other reservation
- * stays, because a start may still be on its way, or the file belongs to another service.
+ * stays, because a start may still be on its way. A reservation at another service is not asked about: the same id may be
+ * another file here.
  *
  * Never rejects: a reservation that cannot be settled now is settled by a later process.
  */
 export async function settleSpending(client: VoxmuxClient, context: SettleContext, signal: AbortSignal): Promise<void> {
-  const { spending, logger } = context
+  const { serviceIdentity, spending, logger } = context
+  // The key of the voice ends there, and the file id follows.
+  const mark = `${serviceMark(serviceIdentity)} `
   try {
     for (const reserved of await spending.reserved()) {
       if (signal.aborted) return
-      await settleOne(reserved, client, context, signal)
+      if (reserved.id.includes(mark)) await settleOne(reserved, client, context, signal)
     }
   } catch (cause) {
     logger.debug({ cause }, 'Reserved spending was not settled')
@@ -31,9 +34,8 @@ async function settleOne(
   signal: AbortSignal,
 ): Promise<void> {
   const fileId = id.slice(id.indexOf(' ') + 1)
-  const known = await voices.getByFileId(fileId)
-  // Another voice has a file of the same id.
-  if (!known || chargeId(known.key, fileId) !== id) return
+  const known = (await voices.allByFileId(fileId)).find(({ key }) => chargeId(key, fileId) === id)
+  if (!known) return
   const claim = await voices.claim(known.key)
   // A process that works on the voice settles it itself.
   if (claim.outcome === 'held') return

@@ -1,5 +1,6 @@
 import type { VoxmuxClient } from '../../client/index.js'
 import type { OutputType } from '../../contract/index.js'
+import { valueSha256 } from '../../core/file-identity.js'
 import type { Logger } from '../../core/logger.js'
 import type { SpendingLog, VoiceCache, VoiceLedger } from '../../ledger/index.js'
 import type { StageSlots } from '../stage-slots.js'
@@ -21,6 +22,11 @@ export interface VoiceServiceContext {
   readonly maxSecondsPerDay: number | null
   readonly slots: Pick<StageSlots, 'transfers' | 'remote'>
   readonly logger: Logger
+}
+
+/** The part of each voice's key that names its service and account. */
+export function serviceMark(serviceIdentity: string): string {
+  return valueSha256(serviceIdentity).slice(0, 16)
 }
 
 type VoiceSource =

@@ -51,12 +51,14 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       await voices.advance(lease, { status: 'registering' })
       await voices.advance(lease, { status: 'registered', fileId: 'f2' })
       await voices.advance(lease, { status: 'starting', paidSec: 30 })
-      expect(await voices.getByFileId('f2')).toMatchObject({
-        key: 'v',
-        status: 'starting',
-        paidSec: 30,
-        errorCode: null,
-      })
+      expect(await voices.allByFileId('f2')).toMatchObject([
+        {
+          key: 'v',
+          status: 'starting',
+          paidSec: 30,
+          errorCode: null,
+        },
+      ])
       await voices.advance(lease, { status: 'succeeded' })
       const ended = await voices.advance(lease, { status: 'cached' })
       expect(ended).toMatchObject({ status: 'cached', paidSec: 60 })
@@ -64,15 +66,15 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
         { fileId: 'f1', status: 'failed', errorCode: -12, paidSec: 30 },
         { fileId: 'f2', status: 'cached', errorCode: null, paidSec: 30 },
       ])
-      for (const fileId of ['f1', 'f2']) expect(await voices.getByFileId(fileId)).toEqual(ended)
-      expect(await voices.getByFileId('f3')).toBeNull()
+      for (const fileId of ['f1', 'f2']) expect(await voices.allByFileId(fileId)).toEqual([ended])
+      expect(await voices.allByFileId('f3')).toEqual([])
     })
 
     it('counts nothing as paid that is not known to have started', async () => {
       const voices = fixture.one
       const { lease } = await claimed(voices, 'v')
       for (const step of PAID.slice(0, 4)) await voices.advance(lease, step)
-      expect((await voices.getByFileId('f1'))?.paidSec).toBe(0)
+      expect((await voices.allByFileId('f1'))[0]?.paidSec).toBe(0)
       await voices.advance(lease, { status: 'uploaded' })
       await voices.advance(lease, { status: 'starting', paidSec: 31 })
       expect((await voices.advance(lease, { status: 'started' })).paidSec).toBe(31)
@@ -144,9 +146,9 @@ export function describeVoiceLedger(name: string, make: () => Promise<Shared<Voi
       fixture.advance(2000)
       await use('new', [])
       await use('newer', [])
-      expect(await one.getByFileId('f-unused')).toBeNull()
-      expect(await one.getByFileId('f1')).toMatchObject({ key: 'under way', status: 'started' })
-      expect(await one.getByFileId('f-used')).toMatchObject({ key: 'used again', status: 'cached', paidSec: 30 })
+      expect(await one.allByFileId('f-unused')).toEqual([])
+      expect(await one.allByFileId('f1')).toMatchObject([{ key: 'under way', status: 'started' }])
+      expect(await one.allByFileId('f-used')).toMatchObject([{ key: 'used again', status: 'cached', paidSec: 30 }])
       expect(await one.claim('held')).toMatchObject({ outcome: 'held', voice: { status: 'new' } })
       for (const key of ['unused', 'failed']) {
         const { lease, voice } = await claimed(one, key)

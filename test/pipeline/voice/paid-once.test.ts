@@ -184,7 +184,7 @@ describe('a file without credits', () => {
     server.behaviour.states = (file) => [failed.includes(file) ? NO_CREDITS : SUCCEEDED]
     expect(await regenerateVoice(request, context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect(await context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
-    const known = await context.voices.getByFileId(server.files.at(-1)?.id ?? '')
+    const [known] = await context.voices.allByFileId(server.files.at(-1)?.id ?? '')
     expect(known).toMatchObject({ paidSec: 3 })
   })
 
@@ -212,7 +212,7 @@ describe('a ledger that was restored from a back-up', () => {
     const { server, pipeline, folder } = bench
     await regenerateVoice(request, pipeline.context)
     await rm(request.audioPath)
-    const { key = '', fileId = '' } = (await pipeline.context.voices.getByFileId(server.files[0]?.id ?? '')) ?? {}
+    const { key = '', fileId = '' } = (await pipeline.context.voices.allByFileId(server.files[0]?.id ?? ''))[0] ?? {}
     await pipeline.context.cache.forget(key)
     const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
     onTestFinished(close)
@@ -236,7 +236,7 @@ describe('a ledger that was restored from a back-up', () => {
     const { server, pipeline, folder } = bench
     await regenerateVoice(request, pipeline.context)
     await rm(request.audioPath)
-    const key = (await pipeline.context.voices.getByFileId(server.files[0]?.id ?? ''))?.key ?? ''
+    const key = (await pipeline.context.voices.allByFileId(server.files[0]?.id ?? ''))[0]?.key ?? ''
     const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
     onTestFinished(close)
     const claim = await voices.claim(key)

@@ -18,7 +18,7 @@ async function restored(step: 'registered' | 'uploaded') {
   await regenerateVoice(request, pipeline.context)
   await rm(request.audioPath)
   const fileId = server.files[0]?.id ?? ''
-  const key = (await pipeline.context.voices.getByFileId(fileId))?.key ?? ''
+  const key = (await pipeline.context.voices.allByFileId(fileId))[0]?.key ?? ''
   await pipeline.context.cache.forget(key)
   const { voices, spending, close } = await openLedger(folder.file('restored.sqlite'))
   onTestFinished(close)
@@ -103,7 +103,7 @@ describe('a voice that the cache has lost, and whose output the service deleted 
     const { voices, spending } = ledger
     await regenerateVoice(request, { ...pipeline.context, voices, spending })
     await rm(request.audioPath)
-    await pipeline.context.cache.forget((await voices.getByFileId(server.files[0]?.id ?? ''))?.key ?? '')
+    await pipeline.context.cache.forget((await voices.allByFileId(server.files[0]?.id ?? ''))[0]?.key ?? '')
     return { request, sent }
   }
 

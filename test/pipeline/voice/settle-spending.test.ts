@@ -4,6 +4,7 @@ import { resolveConfig } from '../../../src/config/index.js'
 import { chargeId, openLedger, type VoiceStep } from '../../../src/ledger/index.js'
 import { openPipeline } from '../../../src/pipeline/job/open-pipeline.js'
 import { regenerateVoice } from '../../../src/pipeline/voice/regenerate-voice.js'
+import { serviceMark } from '../../../src/pipeline/voice/voice-service.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { until } from '../../helpers/until.js'
 import { smallVoice } from './small-voice.js'
@@ -15,6 +16,8 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   const { server, folder, pipeline } = bench
   const stateDir = folder.file('left')
   const ledger = await openLedger(join(stateDir, 'ledger.sqlite'))
+  const config = await resolveConfig({ cwd: folder.path, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
+  const next = await openPipeline(config, { startEmbedded: async () => expect.unreachable('the service is remote') })
   const client = await pipeline.context.client()
   const input = await bench.take('speech.wav')
   const leave = async (key: string, fileId: string, ...steps: readonly VoiceStep[]) => {
@@ -25,17 +28,20 @@ it('the next process settles what an interrupted one reserved, as far as the ser
       await ledger.voices.advance(claim.lease, step)
     return claim.lease
   }
+  const ours = (name: string) => name + serviceMark(next.context.serviceIdentity)
   const starting = [{ status: 'uploaded' }, { status: 'starting', paidSec: 3 }] as const
   const uploaded = async () => (await client.registerAndUpload({ clientFileId: 'a' }, input)).file_id
 
   const [started, waiting, held] = [await uploaded(), await uploaded(), await uploaded()]
   await client.startOnce(started)
   // Its status is Pending: the start may still be on its way.
-  await ledger.voices.release(await leave('waiting', waiting, ...starting))
-  await ledger.voices.release(await leave('started', started, ...starting))
-  await ledger.voices.release(await leave('begun', 'file-begun', { status: 'uploaded' }))
-  await ledger.voices.release(await leave('elsewhere', 'file-of-another-service', ...starting))
-  const lease = await leave('held', held, ...starting)
+  await ledger.voices.release(await leave(ours('waiting'), waiting, ...starting))
+  // Another service gave the same id to another file, which it may not have started.
+  await ledger.voices.release(await leave('elsewhere', started, ...starting))
+  await ledger.voices.release(await leave(ours('started'), started, ...starting))
+  await ledger.voices.release(await leave(ours('begun'), 'file-begun', { status: 'uploaded' }))
+  await ledger.voices.release(await leave(ours('lost'), 'file-that-is-lost', ...starting))
+  const lease = await leave(ours('held'), held, ...starting)
   server.behaviour.states = ({ id }) =>
     id === started
       ? [{ status: 'InProgress', errorCode: 0, progress: 1 }]
@@ -43,16 +49,18 @@ it('the next process settles what an interrupted one reserved, as far as the ser
 
   // Asked about the first, the service refuses an id that is not its own.
   server.fail('getFilesStatus', { kind: 'status', status: 400 })
-  const config = await resolveConfig({ cwd: folder.path, env: { ...server.env, VOXMUX_STATE_DIR: stateDir } })
-  const next = await openPipeline(config, { startEmbedded: async () => expect.unreachable('the service is remote') })
   await next.context.client()
-  await until(async () => (await ledger.spending.reserved()).length === 3)
+  await until(async () => (await ledger.spending.reserved()).length === 4)
   await next.close()
-  const left = ['elsewhere file-of-another-service', `waiting ${waiting}`, `held ${held}`].toSorted()
+  const left = [
+    `elsewhere ${started}`,
+    ...[`${ours('lost')} file-that-is-lost`, `${ours('waiting')} ${waiting}`, `${ours('held')} ${held}`],
+  ].toSorted()
   expect((await ledger.spending.reserved()).map(({ id }) => id).toSorted()).toEqual(left)
-  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 9 })
-  expect((await ledger.voices.getByFileId(started))?.status).toBe('started')
-  expect((await ledger.voices.getByFileId('file-begun'))?.status).toBe('uploaded')
+  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 12 })
+  const statuses = (await ledger.voices.allByFileId(started)).map(({ key, status }) => [key, status])
+  expect(Object.fromEntries(statuses)).toEqual({ elsewhere: 'starting', [ours('started')]: 'started' })
+  expect((await ledger.voices.allByFileId('file-begun'))[0]?.status).toBe('uploaded')
   await ledger.voices.release(lease)
   await ledger.close()
 })
