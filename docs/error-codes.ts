@@ -209,7 +209,7 @@ export const ERROR_CODES = {
   ERR_SPOOL_UNWRITABLE: ['UsageError', 'The worker cannot write into the spool folder.', 'Check its permissions.'],
   ERR_START_CONFLICT: ['JobFailedError', 'The service reports that the file was started already.', 'Run again: voxmux checks the status first.'],
   ERR_START_REFUSED: ['JobFailedError', 'The service refuses to start the file.', 'Read the reason in the message.'],
-  ERR_START_UNCONFIRMED: ['TransientError', 'The service refuses to start the file with a conflict, and does not begin it either.', 'Run again later. If it stays so, ask its operator whether the bytes have arrived.'],
+  ERR_START_UNCONFIRMED: ['TransientError', 'The service refuses to start the file with a conflict, and does not begin it either.', 'Run again later. If it stays so, ask its operator to delete the file id if it has no bytes: the next run sends the voice again.'],
   ERR_STATE_DIR: ['UsageError', 'The state folder cannot be used.', 'Name another with VOXMUX_STATE_DIR.'],
   ERR_STATUS_UNCHANGED: ['TransientError', 'The status of the file has not changed for a day.', 'Ask the operator of the service what became of the file id, then run again.'],
   ERR_STEP_OPTION: ['UsageError', 'An option of a step is wrong.', 'Correct the option that the message names.'],

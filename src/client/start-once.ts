@@ -114,7 +114,7 @@ function unconfirmed(fileId: string): TransientError {
   return new TransientError('ERR_START_UNCONFIRMED', message, {
     remedies: [
       'Run the same command again later: it goes on with the same file id, and nothing is paid twice.',
-      'If it stays so, ask the operator of the service whether the bytes of this file id have arrived.',
+      'If it stays so, ask the operator of the service to delete this file id if it has no bytes. The next run then sends the voice again.',
     ],
   })
 }

@@ -42,7 +42,7 @@ export class VoiceStart {
       await this.#requireProof(await client.startOnce(fileId, await this.#options(), this.#call()))
       return 'paid-now'
     } catch (error) {
-      if (!hasCode(error, 'ERR_START_CONFLICT')) throw error
+      if (!hasCode(error, 'ERR_START_CONFLICT') && !hasCode(error, 'ERR_START_UNCONFIRMED')) throw error
       this.#leaveFetched(fileId)
       if (registered) await this.#uploadAgain(registered)
       await this.#requireProof(await client.resumeStart(fileId, await this.#options(), this.#call()))
@@ -96,7 +96,7 @@ export class VoiceStart {
   }
 
   /**
-   * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes never arrived, or a proxy
+   * Uploads the voice to the same file id again. A first conflict has two meanings: the bytes are lost, or a proxy
    * sent the request twice and the file waits in the queue. A second conflict can only mean the latter. So does a storage
    * that refuses the link or the bytes: it has confirmed them, and another file would be paid for beside this one.
    */

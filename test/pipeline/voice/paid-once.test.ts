@@ -83,6 +83,33 @@ describe('a voice whose bytes the storage confirms and loses', () => {
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect(server.charges).toBe(1)
   })
+
+  it('is sent again when the operator of the service has deleted its file', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.storage.losesUploads = true
+    await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ code: 'ERR_START_UNCONFIRMED' })
+    server.storage.losesUploads = false
+    const gone = { id: server.files[0]?.id, status: 'NotFound', errorCode: -11, progress: 0 }
+    // Once before the start, and three times after its 404.
+    server.fail('getFilesStatus', { kind: 'answer', body: [gone] }, 4)
+    server.fail('startProcess', { kind: 'status', status: 404 })
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect([server.charges, server.calls.registerFile]).toEqual([1, 2])
+  })
+
+  it('is uploaded to the same file again if the first start was lost too', async () => {
+    const { request, sent } = await voice()
+    const { server, pipeline } = bench
+    server.storage.losesUploads = true
+    server.behaviour.states = () => {
+      server.storage.losesUploads = false
+      return server.files[0]?.uploaded ? [SUCCEEDED] : [PENDING]
+    }
+    server.fail('startProcess', { kind: 'reset' })
+    expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+    expect([server.charges, server.calls.registerFile, server.calls.upload]).toEqual([1, 1, 2])
+  })
 })
 
 describe('a run that was killed while it started a file', () => {
