@@ -18,7 +18,7 @@ import { type AcceptSound, acceptedBy, requireSound } from './require-accepted.j
 import { requireReplaceable } from './require-replaceable.js'
 import { requireSpace } from './require-space.js'
 import { rewriteMaster } from './rewrite-master.js'
-import { type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
+import { type RewriteOptions, type RewrittenRendition, rewriteRendition } from './rewrite-rendition.js'
 import { soundBytes } from './sound-run.js'
 
 export interface RegenerateHlsOptions {
@@ -82,29 +82,7 @@ export async function regenerateHls(
     const programmes = await programmesOf(renditions, folder)
     await requireSpace(source, folder, dirname(out), programmes)
     await requireSound(renditions, folder, { workFolder, accept, signal })
-    const rewritten: RewrittenRendition[] = []
-    const voiceless: VoxmuxError[] = []
-    const onVoiceless = (error: VoxmuxError) => void voiceless.push(error)
-    for (const programme of programmes) {
-      const voiceOf = programmeVoices(regenerate, signal)
-      for (const [place, rendition] of programme.entries()) {
-        const work = join(workFolder, String(place))
-        makeFolder(work)
-        rewritten.push(
-          await rewriteRendition(rendition, {
-            folder,
-            target: newSound,
-            workFolder: work,
-            voiceOf,
-            onVoiceless,
-            signal,
-          }),
-        )
-      }
-      await rm(workFolder, { recursive: true })
-    }
-    // A copy of the package must not be published as regenerated.
-    if (voiceless[0] && rewritten.every(({ files }) => files.length === 0)) throw voiceless[0]
+    const rewritten = await rewriteAll(programmes, regenerate, { folder, target: newSound, workFolder, signal })
     rewritten.sort((a, b) => source.renditions.indexOf(a.rendition) - source.renditions.indexOf(b.rendition))
     const files = await writeRest(source, folder, target, rewritten, { addTrack, signal })
     const result = resultOf(source, rewritten, files, out)
@@ -120,6 +98,28 @@ export async function regenerateHls(
   } finally {
     await rm(part, { recursive: true, force: true })
   }
+}
+
+/** @throws the error of a part without a voice if no part has one: a copy must not be published as regenerated */
+async function rewriteAll(
+  programmes: readonly (readonly Rendition[])[],
+  regenerate: RegenerateWave,
+  { workFolder, ...options }: Omit<RewriteOptions, 'voiceOf' | 'onVoiceless'>,
+): Promise<RewrittenRendition[]> {
+  const rewritten: RewrittenRendition[] = []
+  const voiceless: VoxmuxError[] = []
+  const onVoiceless = (error: VoxmuxError) => void voiceless.push(error)
+  for (const programme of programmes) {
+    const voiceOf = programmeVoices(regenerate, options.signal)
+    for (const [place, rendition] of programme.entries()) {
+      const work = join(workFolder, String(place))
+      makeFolder(work)
+      rewritten.push(await rewriteRendition(rendition, { ...options, workFolder: work, voiceOf, onVoiceless }))
+    }
+    await rm(workFolder, { recursive: true })
+  }
+  if (voiceless[0] && rewritten.every(({ files }) => files.length === 0)) throw voiceless[0]
+  return rewritten
 }
 
 /** A function of the caller's own has no limits that are known here. */

@@ -13,7 +13,7 @@ import { decodeRun, readResource, type SoundRun, soundRuns } from './sound-run.j
 /** The service's NotEnoughVoice. */
 const NOT_ENOUGH_VOICE = -3
 
-interface RewriteOptions {
+export interface RewriteOptions {
   readonly folder: PackageFolder
   /** Folder of the new package. */
   readonly target: string

@@ -67,24 +67,16 @@ async function planUses(
 ): Promise<PlannedSource | undefined> {
   const sampleRate = rangeSampleRate(media)
   const name = sources[0]?.name ?? media.path
-  const own = sources.map((source) => ({ source, uses: uses.filter(({ sourceId }) => sourceId === source.id) }))
-  if (own.every((one) => one.uses.length === 0)) return undefined
+  if (!uses.some(({ sourceId }) => sources.some(({ id }) => id === sourceId))) return undefined
   if (sampleRate === null) {
     notes.add('no-sound', name, 'has no sound: left as it is')
     return undefined
   }
   const samplesTo = (sec: number | null) => (sec === null ? null : Math.round(sec * sampleRate))
   const sampleCount = samplesTo(media.durationSec)
-  const inside = own.flatMap(({ source, uses }) => {
-    const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
-    const grids = origins.map((origin): SampleGrid => ({ origin, sampleRate, sampleCount: samplesTo(endSec) }))
-    const written = uses.map(({ range }) => range)
-    const labelled = uses.map(({ range, dropFrame }) => onLabels(range, dropFrame, media, rate))
-    if (labelled.some(({ start }, index) => start !== written[index]?.start))
-      notes.add('frame-rate', name, 'and the list do not both use drop frame: check the parts that it plays')
-    // Programs mark no drop frame, or write the frames of a recording without it as if it had drop frame.
-    const isUnmarked = isDropFrame(startTimecodeOf(media) ?? '')
-    return usesInside(uses, isUnmarked ? [labelled, written] : [written, labelled], grids, { name, notes })
+  const inside = sources.flatMap((source) => {
+    const own = uses.filter(({ sourceId }) => sourceId === source.id)
+    return usesOfSource(source, own, media, { sampleRate, sampleCount: samplesTo(endSec), rate, name, notes })
   })
   const used = mergeUsed(inside.map(({ range }) => range))
   if (used.length === 0) return undefined
@@ -117,6 +109,27 @@ async function planUses(
     sourceIds: sources.map(({ id }) => id),
     uses: inside.map(({ use }) => use),
   }
+}
+
+interface SourceFacts extends Omit<SampleGrid, 'origin'>, Pick<SourceContext, 'rate' | 'notes'> {
+  readonly name: string
+}
+
+function usesOfSource(
+  source: TimelineSource,
+  uses: readonly ClipUse[],
+  media: MediaInfo,
+  { rate, name, notes, ...clock }: SourceFacts,
+) {
+  const origins = source.origin ? [source.origin] : [mediaOrigin(media, rate), ZERO]
+  const grids = origins.map((origin): SampleGrid => ({ origin, ...clock }))
+  const written = uses.map(({ range }) => range)
+  const labelled = uses.map(({ range, dropFrame }) => onLabels(range, dropFrame, media, rate))
+  if (labelled.some(({ start }, index) => start !== written[index]?.start))
+    notes.add('frame-rate', name, 'and the list do not both use drop frame: check the parts that it plays')
+  // Programs mark no drop frame, or write the frames of a recording without it as if it had drop frame.
+  const isUnmarked = isDropFrame(startTimecodeOf(media) ?? '')
+  return usesInside(uses, isUnmarked ? [labelled, written] : [written, labelled], grids, { name, notes })
 }
 
 /** The uses of a source that lie inside its file, by the readings and the grid that lay the most of them there. */

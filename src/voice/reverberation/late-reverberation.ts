@@ -27,11 +27,12 @@ export function predictReverberation(bin: Float64Array, { delay, taps, passes }:
   const late = new Float64Array(bin.length)
   const matrix = new Float64Array(2 * taps * taps)
   const filter = new Float64Array(2 * taps)
+  const equations = { delay, taps, matrix, right: filter }
   for (let pass = 0; pass < passes; pass++) {
     const weights = weightsOf(bin, late)
     matrix.fill(0)
     filter.fill(0)
-    for (let t = delay; t < frames; t++) accumulate(bin, t, delay, taps, weights[t] ?? 0, matrix, filter)
+    for (let t = delay; t < frames; t++) accumulate(equations, bin, t, weights[t] ?? 0)
     let trace = 0
     for (let k = 0; k < taps; k++) trace += matrix[2 * (k * taps + k)] ?? 0
     if (trace === 0) return late
@@ -58,15 +59,13 @@ function weightsOf(bin: Float64Array, late: Float64Array): Float64Array {
   return power.map((value, t) => 3 / ((power[t - 1] ?? value) + value + (power[t + 1] ?? value) + floor))
 }
 
-function accumulate(
-  bin: Float64Array,
-  t: number,
-  delay: number,
-  taps: number,
-  weight: number,
-  matrix: Float64Array,
-  right: Float64Array,
-): void {
+interface Equations extends Omit<Prediction, 'passes'> {
+  readonly matrix: Float64Array
+  readonly right: Float64Array
+}
+
+/** Adds the equation of one frame. */
+function accumulate({ delay, taps, matrix, right }: Equations, bin: Float64Array, t: number, weight: number): void {
   const re = bin[2 * t] ?? 0
   const im = bin[2 * t + 1] ?? 0
   const most = Math.min(taps, t - delay + 1)
@@ -126,20 +125,22 @@ function solveHermitian(matrix: Float64Array, right: Float64Array, size: number)
     }
   }
   for (let row = 0; row < size; row++) {
-    for (let k = 0; k < row; k++) subtract(right, row, k, matrix, 2 * (row * size + k), 1)
+    for (let k = 0, at = 2 * row * size; k < row; k++, at += 2)
+      subtract(right, row, k, matrix[at] ?? 0, matrix[at + 1] ?? 0)
   }
   for (let row = size - 1; row >= 0; row--) {
     const pivot = matrix[2 * (row * size + row)] ?? 1
     right[2 * row] = (right[2 * row] ?? 0) / pivot
     right[2 * row + 1] = (right[2 * row + 1] ?? 0) / pivot
-    for (let k = row + 1; k < size; k++) subtract(right, row, k, matrix, 2 * (k * size + row), -1)
+    for (let k = row + 1; k < size; k++) {
+      const at = 2 * (k * size + row)
+      subtract(right, row, k, matrix[at] ?? 0, -(matrix[at + 1] ?? 0))
+    }
   }
 }
 
-/** `right[row] −= factor · right[k]`; a sign of −1 takes the factor's conjugate. */
-function subtract(right: Float64Array, row: number, k: number, matrix: Float64Array, at: number, sign: number): void {
-  const re = matrix[at] ?? 0
-  const im = sign * (matrix[at + 1] ?? 0)
+/** `right[row] −= (re + i · im) · right[k]` */
+function subtract(right: Float64Array, row: number, k: number, re: number, im: number): void {
   const xRe = right[2 * k] ?? 0
   const xIm = right[2 * k + 1] ?? 0
   right[2 * row] = (right[2 * row] ?? 0) - (re * xRe - im * xIm)
