@@ -2,13 +2,14 @@ import {
   JobFailedError,
   OTHER_DISK,
   outputTooLarge,
-  PrecheckError,
+  type PrecheckError,
   TransientError,
   UsageError,
   type VoxmuxError,
   type VoxmuxErrorOptions,
 } from '../../core/errors.js'
 import { redactText } from '../../core/redact.js'
+import { refusedFile } from '../refused-file.js'
 import type { ChildEnd } from './child-process.js'
 
 interface FailureRule {
@@ -42,30 +43,24 @@ const RULES: readonly FailureRule[] = [
   {
     pattern: /not on whitelist/i,
     toError: (input, options) =>
-      new PrecheckError('ERR_UNSUPPORTED_CONTAINER', `voxmux does not open files of this type: ${input}.`, {
+      refusedFile(-16, 'ERR_UNSUPPORTED_CONTAINER', `voxmux does not open files of this type: ${input}.`, {
         ...options,
-        errorCode: -16,
-        errorName: 'UnsupportedMediaContainer',
         remedies: REMUX_IT,
       }),
   },
   {
     pattern: /Not yet implemented in FFmpeg/i,
     toError: (input, options) =>
-      new PrecheckError('ERR_UNSUPPORTED_CONTAINER', `${input} is of a kind that ffmpeg does not read.`, {
+      refusedFile(-16, 'ERR_UNSUPPORTED_CONTAINER', `${input} is of a kind that ffmpeg does not read.`, {
         ...options,
-        errorCode: -16,
-        errorName: 'UnsupportedMediaContainer',
         remedies: ['Save it in another format with the program that made it, for example as WAV.'],
       }),
   },
   {
     pattern: /Changing audio frame properties on the fly/i,
     toError: (input, options) =>
-      new PrecheckError('ERR_FORMAT_CHANGES', `A track of ${input} changes its sample rate or its channels midway.`, {
+      refusedFile(-2, 'ERR_FORMAT_CHANGES', `A track of ${input} changes its sample rate or its channels midway.`, {
         ...options,
-        errorCode: -2,
-        errorName: 'CorruptedFile',
         remedies: ['Convert the track to one sample rate and one channel layout first.'],
       }),
   },
@@ -149,9 +144,7 @@ export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
 
 /** The error of an unreadable file: the service's -2. */
 export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckError {
-  return new PrecheckError('ERR_UNREADABLE', `${what}.`, {
-    errorCode: -2,
-    errorName: 'CorruptedFile',
+  return refusedFile(-2, 'ERR_UNREADABLE', `${what}.`, {
     ...options,
     remedies: options.remedies ?? [
       'Copy or export the file again, and wait until the copy is complete.',

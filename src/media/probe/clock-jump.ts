@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import { PrecheckError } from '../../core/errors.js'
+import type { PrecheckError } from '../../core/errors.js'
 import { readAt } from '../../core/read-at.js'
+import { refusedFile } from '../refused-file.js'
 import {
   type ClockReading,
   clockReadings,
@@ -22,10 +23,8 @@ export function clockJumps(what: string, input: string, jump: ClockJump): Preche
     jump.kind === 'back'
       ? 'jumps back, so its parts share no common time'
       : `jumps ahead by ${Math.round(jump.bySec)} s, which is too long to fill with silence`
-  return new PrecheckError('ERR_CLOCK_JUMPS', `The clock of ${what} ${how}.`, {
+  return refusedFile(-2, 'ERR_CLOCK_JUMPS', `The clock of ${what} ${how}.`, {
     input,
-    errorCode: -2,
-    errorName: 'CorruptedFile',
     remedies: ['Process each part separately, or remux the parts to .mkv and join them with mkvmerge first.'],
   })
 }

@@ -6,6 +6,7 @@ import { isText } from '../../core/visible-text.js'
 import { blamingFile } from '../ffmpeg/blaming-file.js'
 import { REMUX_IT, unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import type { MediaInfo } from '../media-info.js'
+import { refusedFile } from '../refused-file.js'
 import { clockJump, clockJumps } from './clock-jump.js'
 import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
@@ -160,16 +161,8 @@ function isUnreadable(error: unknown): boolean {
 }
 
 function unsupported(path: string, formatName: string): PrecheckError {
-  return new PrecheckError(
-    'ERR_UNSUPPORTED_CONTAINER',
-    `voxmux does not support the format of ${path} (${formatName}).`,
-    {
-      input: path,
-      errorCode: -16,
-      errorName: 'UnsupportedMediaContainer',
-      remedies: REMUX_IT,
-    },
-  )
+  const message = `voxmux does not support the format of ${path} (${formatName}).`
+  return refusedFile(-16, 'ERR_UNSUPPORTED_CONTAINER', message, { input: path, remedies: REMUX_IT })
 }
 
 /** True if a Broadcast WAV states its loudness, in figures of the original audio. @param file open */

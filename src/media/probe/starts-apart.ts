@@ -1,5 +1,6 @@
-import { PrecheckError } from '../../core/errors.js'
+import type { PrecheckError } from '../../core/errors.js'
 import { isFilm, type MediaInfo, type StreamInfo } from '../media-info.js'
+import { refusedFile } from '../refused-file.js'
 
 /** No recording begins its sound a day before its pictures. */
 const MOST_APART_SEC = 24 * 3600
@@ -16,18 +17,13 @@ export function startsApart(path: string, { streams }: MediaInfo): PrecheckError
   const [first, last] = [starts[0], starts.at(-1)]
   if (!first || !last || last.startSec - first.startSec < MOST_APART_SEC) return undefined
   const bySec = Math.round(last.startSec - first.startSec)
-  return new PrecheckError(
-    'ERR_CLOCK_JUMPS',
-    `${nameOf(last.stream)} of ${path} begins ${bySec} s after ${nameOf(first.stream).toLowerCase()}.`,
-    {
-      input: path,
-      errorCode: -2,
-      errorName: 'CorruptedFile',
-      remedies: [
-        `Give both one clock first, for example with \`ffmpeg -i in -itsoffset -${bySec} -i in -map 0:${first.stream.index} -map 1:${last.stream.index} -c copy out.mkv\`, and check its sync.`,
-      ],
-    },
-  )
+  const message = `${nameOf(last.stream)} of ${path} begins ${bySec} s after ${nameOf(first.stream).toLowerCase()}.`
+  return refusedFile(-2, 'ERR_CLOCK_JUMPS', message, {
+    input: path,
+    remedies: [
+      `Give both one clock first, for example with \`ffmpeg -i in -itsoffset -${bySec} -i in -map 0:${first.stream.index} -map 1:${last.stream.index} -c copy out.mkv\`, and check its sync.`,
+    ],
+  })
 }
 
 function nameOf(stream: StreamInfo): string {

@@ -1,7 +1,7 @@
-import { PrecheckError } from '../../core/errors.js'
 import { unreadable } from '../ffmpeg/ffmpeg-failure.js'
 import { ffprobePackets } from '../ffmpeg/ffprobe.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
+import { refusedFile } from '../refused-file.js'
 import { DRIFT_STEP_SEC, DriftTally, frameSecOf, mayDrift } from './clock-drift.js'
 import { clockJumps, MOST_AHEAD_SEC } from './clock-jump.js'
 import { LONGEST_PACKET_SEC, VORBIS_JITTER_SEC } from './frame-times.js'
@@ -72,19 +72,14 @@ export async function walkTrack(
     throw clockJumps(track, media.path, { kind: 'back' })
   if (isFree && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {
     const [at, by] = [(walk.firstOverlapSec ?? 0).toFixed(2), walk.overlapSec.toFixed(2)]
-    throw new PrecheckError(
-      'ERR_CLOCK_OVERLAPS',
-      `The clock of ${track} goes back at ${at} s: ${by} s of its sound overlap.`,
-      {
-        input: media.path,
-        errorCode: -2,
-        errorName: 'CorruptedFile',
-        remedies: [
-          'Give its sound one clock first, for example `ffmpeg -i in -map 0 -c copy -c:a flac -af asetpts=STARTPTS+N/SR/TB out.mkv`, and check its sync.',
-          'If recordings were joined, regenerate each one separately.',
-        ],
-      },
-    )
+    const message = `The clock of ${track} goes back at ${at} s: ${by} s of its sound overlap.`
+    throw refusedFile(-2, 'ERR_CLOCK_OVERLAPS', message, {
+      input: media.path,
+      remedies: [
+        'Give its sound one clock first, for example `ffmpeg -i in -map 0 -c copy -c:a flac -af asetpts=STARTPTS+N/SR/TB out.mkv`, and check its sync.',
+        'If recordings were joined, regenerate each one separately.',
+      ],
+    })
   }
   return walk
 }

@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { throwIfAborted } from '../../../core/abort.js'
-import { PrecheckError } from '../../../core/errors.js'
+import type { PrecheckError } from '../../../core/errors.js'
+import { refusedFile } from '../../refused-file.js'
 import { nearReader } from '../near-reader.js'
 import { BEGINS, readOggPage } from './ogg-page.js'
 
@@ -21,10 +22,8 @@ interface Search {
  */
 export async function unreadParts({ path, file, signal }: Search): Promise<PrecheckError | undefined> {
   if (!(await hasOtherPart(file, signal))) return undefined
-  return new PrecheckError('ERR_CLOCK_JUMPS', `${path} is joined from parts that hold different streams.`, {
+  return refusedFile(-2, 'ERR_CLOCK_JUMPS', `${path} is joined from parts that hold different streams.`, {
     input: path,
-    errorCode: -2,
-    errorName: 'CorruptedFile',
     remedies: ['Process each part separately, or remux the parts to .mkv and join them with mkvmerge first.'],
   })
 }

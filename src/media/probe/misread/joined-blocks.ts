@@ -1,7 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
-import { PrecheckError } from '../../../core/errors.js'
+import type { PrecheckError } from '../../../core/errors.js'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
+import { refusedFile } from '../../refused-file.js'
 import { adtsLength } from '../adts-length.js'
 import { afterId3 } from '../id3-length.js'
 
@@ -19,14 +20,11 @@ export async function joinedBlocks(
 ): Promise<PrecheckError | undefined> {
   if (formatName !== 'aac') return undefined
   if (!joinsBlocks(await readAt(file, await afterId3(file, sizeBytes), SEEN_BYTES))) return undefined
-  return new PrecheckError(
-    'ERR_UNSUPPORTED_CODEC',
-    `The frames of ${path} hold several blocks of AAC each, and ffmpeg reads wrong times from them.`,
-    {
-      ...{ input: path, errorCode: -7, errorName: 'UnsupportedCodec' },
-      remedies: ['Decode it first: `ffmpeg -i in.aac -af asetpts=N/SR/TB out.flac`.'],
-    },
-  )
+  const message = `The frames of ${path} hold several blocks of AAC each, and ffmpeg reads wrong times from them.`
+  return refusedFile(-7, 'ERR_UNSUPPORTED_CODEC', message, {
+    input: path,
+    remedies: ['Decode it first: `ffmpeg -i in.aac -af asetpts=N/SR/TB out.flac`.'],
+  })
 }
 
 /** True if the first frame that another one follows holds more than one block. */

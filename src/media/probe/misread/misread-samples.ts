@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
-import { PrecheckError } from '../../../core/errors.js'
+import type { PrecheckError } from '../../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
+import { refusedFile } from '../../refused-file.js'
 import { highBytesOnly } from './high-bytes.js'
 import { cafSamples, type StatedSamples, waveSamples } from './stated-samples.js'
 
@@ -89,9 +90,6 @@ function refusal(path: string, audioIndex: number, bytes: number | null): Preche
     bytes === null
       ? 'Write them as 24 bits first, on a Mac: `afconvert -f caff -d LEI24 in.caf out.caf`.'
       : `Write them as 24 bits first: \`${read} -map_metadata 0 -c:a pcm_s24le out.wav\`, and listen.`
-  return new PrecheckError(
-    'ERR_UNSUPPORTED_CODEC',
-    `The samples of audio track ${audioIndex} of ${path} do not fill their bytes, and ffmpeg cannot tell their type.`,
-    { input: path, errorCode: -7, errorName: 'UnsupportedCodec', remedies: [remedy] },
-  )
+  const message = `The samples of audio track ${audioIndex} of ${path} do not fill their bytes, and ffmpeg cannot tell their type.`
+  return refusedFile(-7, 'ERR_UNSUPPORTED_CODEC', message, { input: path, remedies: [remedy] })
 }
