@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { TransferProgress } from '../../src/client/index.js'
 import { InterruptedError } from '../../src/core/errors.js'
 import type { Fault } from '../helpers/fault-server.js'
-import { errorOf, impatientFor, QUICK, test } from './harness.js'
+import { errorOf, impatientFor, test } from './harness.js'
 
 const SIZE = 600_000
 
@@ -114,18 +114,6 @@ describe('a download', () => {
     await client.download(fileId, join(dir, 'out'))
     expect(content.equals(await readFile(join(dir, 'out')))).toBe(true)
     expect(server.calls).toMatchObject({ download: 2, getOutputFileUrl: 1 })
-  })
-
-  test('that only drips ends', async ({ server, connect, finished, dir }) => {
-    // A longer silence than a loaded machine makes of itself.
-    const timeouts = { connectMs: 5_000, answerMs: 5_000, idleMs: 500 }
-    const client = connect({ timeouts, retry: { ...QUICK.retry, limit: 0 } })
-    const { fileId } = await finished(SIZE)
-    server.fail('download', { kind: 'drip' }, Number.POSITIVE_INFINITY)
-    const error = await errorOf(client.download(fileId, join(dir, 'out')))
-    expect(error).toMatchObject({ code: 'ERR_SERVICE_UNREACHABLE', exitCode: 4 })
-    expect(error.message).toMatch(/only \d+ bytes in 3 s\b/)
-    expect(server.calls).toMatchObject({ download: 1, getOutputFileUrl: 1 })
   })
 
   test('follows no redirect to plain http elsewhere', async ({ server, client, finished, dir }) => {

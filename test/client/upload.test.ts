@@ -63,15 +63,6 @@ describe('an upload', () => {
     expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
   })
 
-  test('that the storage only keeps open is sent again', async ({ server, connect, file }) => {
-    const client = connect({ timeouts: { connectMs: 5_000, answerMs: 5_000, idleMs: 250 } })
-    const { path, content } = await file(100_000)
-    server.fail('upload', { kind: 'stall' })
-    await client.upload(await client.registerFile({ clientFileId: 'a' }), path)
-    expect(server.calls).toMatchObject({ upload: 2, registerFile: 1 })
-    expect(content.equals((await server.files[0]?.input()) ?? Buffer.of())).toBe(true)
-  })
-
   test('that arrived with other bytes is sent again', async ({ server, client, file }) => {
     const { path, content } = await file(700_000)
     server.storage.spoiledUploads = 2
