@@ -49,7 +49,20 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
-    pattern: /Not yet implemented in FFmpeg/i,
+    // Garbage that is taken for sound has features of every kind.
+    pattern:
+      /^(?!.*Invalid data found).*(?:is not implemented.*Could not open codec|(?:opening decoder|decoding stream|to decoder)[^\n]*not (?:yet )?implemented)/is,
+    toError: (input, options) =>
+      refusedFile(-7, 'ERR_UNSUPPORTED_CODEC', `The installed ffmpeg does not decode a track of ${input}.`, {
+        ...options,
+        remedies: [
+          'Convert the audio to a common codec first (PCM, FLAC, AAC, MP3, Opus).',
+          'A newer ffmpeg may decode it: xHE-AAC needs version 7.1.',
+        ],
+      }),
+  },
+  {
+    pattern: /^(?!.*(?:opening decoder|decoding stream|to decoder)).*Not yet implemented in FFmpeg/im,
     toError: (input, options) =>
       refusedFile(-16, 'ERR_UNSUPPORTED_CONTAINER', `${input} is of a kind that ffmpeg does not read.`, {
         ...options,

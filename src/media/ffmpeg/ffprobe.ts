@@ -141,7 +141,8 @@ async function ffprobeText(
   const binary = await findFfprobe()
   const child = startChild({
     path: binary.path,
-    args: ['-hide_banner', '-loglevel', 'level+error', ...safeInputOptions(), ...args, '-i', fileUrl(path)],
+    // ffprobe only warns of a codec that it does not know, and then fails.
+    args: ['-hide_banner', '-loglevel', 'level+warning', ...safeInputOptions(), ...args, '-i', fileUrl(path)],
     stdin: 'ignore',
     stdout: 'pipe',
     signal,

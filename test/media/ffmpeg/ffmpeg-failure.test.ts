@@ -9,3 +9,14 @@ it('does not take the words of a decoder at damaged sound for a missing permissi
   expect(codeOf('[error] file:a.ts: Operation not permitted')).toBe('ERR_NOT_PERMITTED')
   expect(codeOf('Error while decoding stream #0:1: Invalid data\nfile:a: Permission denied')).toBe('ERR_NOT_PERMITTED')
 })
+
+it.each([
+  // ffprobe
+  ['Audio object type 42 is not implemented. Update it.\nCould not open codec for input stream 0', -7],
+  ['[error] Error while opening decoder for input stream #0:0 : Function not implemented', -7],
+  ['[error] Error while decoding stream #0:0: Not yet implemented in FFmpeg, patches welcome', -7],
+  ['[error] Error while decoding stream #0:0: Not yet implemented in FFmpeg\n[error] Invalid data found', -2],
+  ['[error] file:a.wav: Not yet implemented in FFmpeg, patches welcome', -16],
+])('tells a codec that ffmpeg does not decode from damaged sound and from a container: %s', (stderrTail, errorCode) => {
+  expect(ffmpegFailure({ exitCode: 1, signal: null, stderrTail }, 'a.m4a')).toMatchObject({ errorCode })
+})
