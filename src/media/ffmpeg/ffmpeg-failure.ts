@@ -120,6 +120,11 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
+    // An index that states more entries than any file has. A retry would find the same.
+    pattern: /error reading header[\s\S]*Cannot allocate memory/i,
+    toError: (input, options) => unreadable(`The index of ${input} states more than fits into memory`, options),
+  },
+  {
     pattern: /Cannot allocate memory/i,
     toError: (input, options) =>
       new TransientError('ERR_OUT_OF_MEMORY', `ffmpeg ran out of memory while processing ${input}.`, options),

@@ -20,3 +20,9 @@ it.each([
 ])('tells a codec that ffmpeg does not decode from damaged sound and from a container: %s', (stderrTail, errorCode) => {
   expect(ffmpegFailure({ exitCode: 1, signal: null, stderrTail }, 'a.m4a')).toMatchObject({ errorCode })
 })
+
+it('takes an index that fits into no memory for damage, which no retry mends', () => {
+  const words = 'file:a.mp4: Cannot allocate memory'
+  expect(codeOf(words)).toBe('ERR_OUT_OF_MEMORY')
+  expect(codeOf(`[mov,mp4,m4a,3gp,3g2,mj2 @ 0x1] [error] error reading header\n${words}`)).toBe('ERR_UNREADABLE')
+})
