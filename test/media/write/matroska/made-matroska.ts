@@ -234,7 +234,7 @@ class FileMaker {
     const points = clusters.flatMap(({ placed }, place) => {
       const shown = placed.filter((_, number) => number % 3 === 0)
       return shown.map(({ track, time, relative, number }) => {
-        const details = cueDetails ? [uint(0xf0, relative), uint(0x5378, number)] : []
+        const details = cueDetails.map((detail) => (detail === 'place' ? uint(0xf0, relative) : uint(0x5378, number)))
         const position = uint(0xf1, starts.get(`cluster ${place}`) ?? 0)
         const positions = element(0xb7, this.#width(), uint(0xf7, track + 1), position, ...details, ...this.#at('cue'))
         return element(0xbb, 1, uint(0xb3, time), positions)

@@ -22,7 +22,7 @@ export interface MadeMatroska {
   /** Bytes of the sizes in heads, one after the other. */
   readonly widths: readonly number[]
   readonly cues: 'first' | 'last' | 'none'
-  readonly cueDetails: boolean
+  readonly cueDetails: readonly ('place' | 'number')[]
   readonly sums: boolean
   readonly states: boolean
   readonly seeks: 0 | 1 | 2
@@ -64,7 +64,7 @@ export const files: fc.Arbitrary<MadeMatroska> = fc.record({
   openClusters: fc.boolean(),
   widths: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 5 }),
   cues: fc.constantFrom('first', 'last', 'none'),
-  cueDetails: fc.boolean(),
+  cueDetails: fc.subarray(['place', 'number'] as const),
   sums: fc.boolean(),
   states: fc.boolean(),
   seeks: fc.constantFrom(0, 1, 2),

@@ -73,8 +73,10 @@ export class ClusterLayout {
 
   positionOfOld(relative: number, ordinal: number): BlockPosition {
     const before = this.#edits().filter(({ end }) => end <= this.old.dataStart + relative)
-    const taken = this.#packetEdits().filter((edit) => edit.ordinal > 0 && edit.ordinal < ordinal).length
-    const put = sum(before, ({ from, to }) => to - from)
+    // A cue may state the number alone. A gap, with the number 0, is filled before the first block.
+    const earlier = this.#packetEdits().filter((edit) => edit.ordinal < ordinal)
+    const taken = earlier.filter((edit) => edit.ordinal > 0).length
+    const put = sum(earlier, ({ from, to }) => to - from)
     return { relative: relative + delta(before), ordinal: ordinal - taken + put }
   }
 
