@@ -1,15 +1,16 @@
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, dirname } from 'node:path'
 import PQueue from 'p-queue'
 import { type ErrorCode, PrecheckError, UsageError } from '../../src/core/errors.js'
+import { isSameState, quickIdentity } from '../../src/core/file-identity.js'
 import { probe } from '../../src/media/index.js'
+import { likelyReceipt } from '../../src/pipeline/output/existing-output.js'
 import type { Limits } from '../../src/precheck/index.js'
 import type { Bundle } from './bundles/bundle.js'
 import { openBundle } from './bundles/open-bundle.js'
 import { findMedia } from './media-search.js'
 import { NoteTaker } from './note-taker.js'
-import { originalOf } from './original-media.js'
 import { outputsOf, type TimelineOutputs, withBundle } from './outputs.js'
 import { planSource, type SourceMedia } from './plan-source.js'
 import { loadTimeline, readTimeline, type TimelineFile } from './read-timeline.js'
@@ -201,4 +202,24 @@ export function sentence({ subject, message }: TimelineNote): string {
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
+}
+
+/** The file from which a media file of a timeline was made. */
+type OriginalMedia =
+  /** Any file that voxmux did not make. */
+  | { readonly kind: 'itself' }
+  | { readonly kind: 'found'; readonly path: string }
+  /** The file that the receipt names is gone or has changed. */
+  | { readonly kind: 'gone'; readonly path: string }
+
+/**
+ * Finds the file from which an output of voxmux was made. A cut over outputs is a second cut of the originals. No output
+ * is regenerated again, and its other parts still hold the old sound. Makes cheap comparisons only.
+ */
+async function originalOf(path: string): Promise<OriginalMedia> {
+  const receipt = await likelyReceipt(path)
+  if (!receipt) return { kind: 'itself' }
+  const { input } = receipt
+  const isSame = isSameState(input, await quickIdentity(input.path).catch(() => undefined))
+  return isSame ? { kind: 'found', path: await realpath(input.path) } : { kind: 'gone', path: input.path }
 }

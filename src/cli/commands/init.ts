@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { chownSync, existsSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { checkSchema, resolveConfig, settingsSchema } from '../../config/index.js'
 import { findUserFolders, SYSTEM_STATE_FOLDER } from '../../config/state-folder.js'
@@ -9,7 +10,6 @@ import { shellWord } from '../../core/shell-word.js'
 import { text, toggle } from '../arguments/option.js'
 import { RUN_OPTIONS } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { giveToCaller, serviceOwner } from '../init/service-owner.js'
 import { completeSetup, SERVICES, type Setup, UNITS } from '../init/setup.js'
 import { canAsk, openQuestions } from '../terminal/questions.js'
 
@@ -143,4 +143,22 @@ function nextSteps(
     ...start.map((line, index) => `${index === 0 ? 'Start it: ' : '          '} ${line}`),
     `Then drop a file into ${folder}. Finished files appear in ${join(folder, 'out')}.`,
   ].join('\n')
+}
+
+/** Gives a new folder to the person who called sudo: root's own folder would take no file of theirs. */
+function giveToCaller(folder: string, { SUDO_UID, SUDO_GID }: NodeJS.ProcessEnv): void {
+  const [uid, gid] = [Number(SUDO_UID), Number(SUDO_GID)]
+  if (process.getuid?.() === 0 && Number.isInteger(uid) && Number.isInteger(gid)) chownSync(folder, uid, gid)
+}
+
+/**
+ * The user of a service that writes into a folder: of root's services the folder's owner. The unit takes all
+ * privileges away, and without them root cannot write into the folder of another.
+ *
+ * @returns its name, or its number, which systemd takes too; `isOther` if the state folder of this user is closed to it
+ */
+function serviceOwner(folder: string, { SUDO_UID, SUDO_USER }: NodeJS.ProcessEnv) {
+  const { uid } = statSync(folder)
+  if (process.getuid?.() !== 0 || uid === 0) return { user: userInfo().username, isOther: false }
+  return { user: SUDO_USER !== undefined && SUDO_UID === String(uid) ? SUDO_USER : String(uid), isOther: true }
 }

@@ -1,4 +1,4 @@
-import { JobFailedError, UsageError } from '../../core/errors.js'
+import { JobFailedError, PrecheckError, UsageError } from '../../core/errors.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../media-info.js'
 import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { hasGuessedTimes } from '../probe/frame-times.js'
@@ -27,7 +27,6 @@ import { earlyLeadInSec } from './remux/first-sound.js'
 import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
-import { requireClear } from './require-clear.js'
 import type { SpliceableTrack } from './splice/old-packets.js'
 import { transportSound } from './ts/transport.js'
 import type { Wanted } from './writer.js'
@@ -219,4 +218,19 @@ function ownEncoding(
   if (own) return own
   if (planned?.fate === 'replaced') return planned.encoding
   throw new JobFailedError('ERR_INTERNAL', `No encoding is planned for audio track ${input.audioIndex}.`)
+}
+
+/**
+ * Refuses encrypted tracks in a copy: ffmpeg leaves out the description of their keys.
+ *
+ * @throws {PrecheckError} ERR_TRACK_ENCRYPTED
+ */
+function requireClear({ media, streams }: MuxPlan): void {
+  const locked = streams.find(({ fate, input }) => fate === 'copied' && input.isEncrypted)
+  if (!locked) return
+  const name = `${locked.input.kind} stream ${locked.input.index}`
+  throw new PrecheckError('ERR_TRACK_ENCRYPTED', `Ffmpeg copies no keys, and ${name} of ${media.path} is encrypted.`, {
+    input: media.path,
+    remedies: ['Use the file before encryption.'],
+  })
 }

@@ -1,9 +1,9 @@
 import { rm, stat } from 'node:fs/promises'
 import type { Recipe } from '../../../config/preset-schema.js'
-import { toVoxmuxError } from '../../../core/errors.js'
+import { toVoxmuxError, type VoxmuxError } from '../../../core/errors.js'
 import { fileSha256, quickIdentity } from '../../../core/file-identity.js'
 import { syncFile } from '../../../core/sync-folder.js'
-import { type packetReading, verifyOrRewrite } from '../../../media/index.js'
+import { type packetReading, SIGNS_OLD_BYTES, verifyOrRewrite } from '../../../media/index.js'
 import { peakNotes } from '../../output/peak-reserve.js'
 import { receiptOf, segmentsOf, voiceFigures, voiceNotes, warningsOf } from '../../output/receipt-of.js'
 import { isSameThroughout, soundChanges } from '../../output/sound-changes.js'
@@ -14,7 +14,6 @@ import type { Attempt } from '../job-life.js'
 import type { AssembledOutput } from '../publish-output.js'
 import { copiedOutput } from './copied-output.js'
 import { PartWriter } from './part-writer.js'
-import { remuxInstead } from './remux-instead.js'
 import type { SigningFacts } from './sign-part.js'
 import { withProofs } from './with-proofs.js'
 
@@ -136,4 +135,29 @@ function mixOf({ recipe }: SigningFacts['settings'], signal: AbortSignal) {
 
 function ignoreGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
+}
+
+/**
+ * Plans ffmpeg's remux for a job whose output failed as the input's own bytes with new audio. Its voice is paid for, so
+ * another file with its losses is better than none.
+ *
+ * @param fault of the writing or its verification
+ * @param isStrict true if a loss refuses the output
+ * @returns null if the remux cannot help, or failed itself
+ */
+async function remuxInstead(
+  plan: JobPlan,
+  fault: VoxmuxError,
+  isStrict: boolean,
+  signal: AbortSignal,
+): Promise<JobPlan | null> {
+  const reason = fault.message.replace(/\.$/, '')
+  // A fault of the remux is not that of the job.
+  const mux = await plan.mux.instead?.(reason, signal).catch(() => undefined)
+  if (!mux) return null
+  const losses = plan.inputCredentials ? mux.losses.filter((loss) => loss.reason !== SIGNS_OLD_BYTES) : mux.losses
+  if (isStrict && losses.length > 0) return null
+  const notes = plan.notes.filter((note) => !plan.mux.notes.includes(note))
+  const why = `ffmpeg wrote the output as a new file, because the first one failed: ${reason}.`
+  return { ...plan, mux: { ...mux, losses }, notes: [...notes, ...mux.notes, why] }
 }
