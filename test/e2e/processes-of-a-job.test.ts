@@ -35,7 +35,7 @@ async function startedBy(...args: readonly string[]): Promise<readonly string[]>
 // Each start of a tool takes about 0.1 s of processor time, which is most of what a short file takes. The bounds are what
 // is needed today: raise one only for something that no running process can do.
 const FILES: readonly (readonly [name: string, first: number, again: number])[] = [
-  // Versions 2, encoder 5 (ways to search, lead-in, trial: write, probe, decode), probe 1, cut 1, voice at 48 kHz 1; service: probe, measure, decode, resample 2, encode; unpack 1, encode 1, packets 1; verify 2.
+  // Versions 2, encoder 5 (ways to search, priming, trial: write, probe, decode), probe 1, cut 1, voice at 48 kHz 1; service: probe, measure, decode, resample 2, encode; unpack 1, encode 1, packets 1; verify 2.
   ['phone.mp4', 21, 8],
   // Versions 2, probe 2, cut 1; service: probe, measure, decode, encode; unpack 1, samples 1; verify 2.
   ...(process.env.VOXMUX_SOAK ? [['speech.wav', 13, 7] as const] : []),

@@ -14,7 +14,7 @@ const SAME_SOUND = 0.8
 /** A second below this mean square (-50 dBFS) is too quiet for encoders to agree on. */
 const QUIET = 1e-5
 
-/** Shift of low sounds' peak by encoder noise. Lead-ins of encoders differ by hundreds of samples or not at all. */
+/** Shift of low sounds' peak by encoder noise. The priming of encoders differs by hundreds of samples or not at all. */
 const NOISE_SAMPLES = 4
 
 /**

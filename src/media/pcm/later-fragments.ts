@@ -10,7 +10,7 @@ import { fileBoxes, type MovieBox } from '../probe/movie/movie-boxes.js'
 import { movieTracks } from '../probe/movie/movie-tracks.js'
 import { parseBoxes } from '../probe/movie/parse-boxes.js'
 
-/** Time by which sound may play earlier than its fragment states, as after the lead-in of an encoder. */
+/** Time by which sound may play earlier than its fragment states, as after the priming of an encoder. */
 const MARGIN_SEC = 1
 const READ_BYTES = 1 << 20
 

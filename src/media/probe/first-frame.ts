@@ -3,7 +3,7 @@ import { isCover, type MediaInfo } from '../media-info.js'
 
 /** A page holds 255 packets at most. At 8 kHz they last 33 s, with the longest blocks that are in use. */
 const LONGEST_PAGE_SEC = 40
-/** The packets of a lead-in, whose frames are dropped, and one more. */
+/** The packets of priming, whose frames are dropped, and one more. */
 const SOME_PACKETS = 8
 
 /** ffmpeg decodes all samples of the last packet. */
@@ -22,10 +22,10 @@ export async function onSound(media: MediaInfo): Promise<MediaInfo> {
 }
 
 /**
- * Starts the clock of Speex at its first sample, which is the lead-in and lies before zero. A Skeleton beside it states
+ * Starts the clock of Speex at its first sample, which is the priming and lies before zero. A Skeleton beside it states
  * zero, and ffmpeg believes that.
  */
-export async function onLeadIn(media: MediaInfo): Promise<MediaInfo> {
+export async function onPriming(media: MediaInfo): Promise<MediaInfo> {
   const [sound, other] = media.streams.filter(({ kind }) => kind === 'audio' || kind === 'video')
   if (sound?.codec !== 'speex' || other || sound.startSec !== 0) return media
   const startSec = await firstFrameSec(media, sound, 1)
@@ -33,10 +33,10 @@ export async function onLeadIn(media: MediaInfo): Promise<MediaInfo> {
 }
 
 /**
- * Starts the clock of an M4A with HE-AAC at its first sound. The note `iTunSMPB` counts the lead-in before SBR
- * doubles its rate. ffmpeg drops the lead-in, but states half of it as the start. The rest would become silence.
+ * Starts the clock of an M4A with HE-AAC at its first sound. The note `iTunSMPB` counts the priming before SBR
+ * doubles its rate. ffmpeg drops the priming, but states half of it as the start. The rest would become silence.
  */
-export async function behindLeadIn(media: MediaInfo): Promise<MediaInfo> {
+export async function behindPriming(media: MediaInfo): Promise<MediaInfo> {
   const [sound, other] = media.streams.filter((stream) => !isCover(stream))
   if (sound?.kind !== 'audio' || other || !sound.profile?.startsWith('HE-AAC') || !sound.startSec) return media
   const startSec = await firstFrameSec(media, sound, SOME_PACKETS)

@@ -12,14 +12,14 @@ import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
 import { missingEnd } from './ends/completeness.js'
 import { unreadParts } from './ends/ogg-parts.js'
-import { behindLeadIn, onLeadIn, onSound } from './first-frame.js'
+import { behindPriming, onPriming, onSound } from './first-frame.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
 import { lacedClockErrorSec } from './matroska/matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
 import { longFormatOptions } from './misread/long-format.js'
-import { misreadLeadIn } from './misread/misread-lead-in.js'
+import { misreadPriming } from './misread/misread-priming.js'
 import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withMarkedSounds } from './misread/packed-frames.js'
@@ -65,10 +65,10 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const stated = mediaInfoOf(answer, facts, await encryptedStreams(file, movie, answer))
   const measured = await withTrueLengths(stated, input)
   const refusal =
-    startsApart(path, measured) ?? misreadLeadIn(path, measured, movie) ?? (await joinedBlocks(path, measured, file))
+    startsApart(path, measured) ?? misreadPriming(path, measured, movie) ?? (await joinedBlocks(path, measured, file))
   if (refusal) throw refusal
   const media = await withTrueSamples(path, measured, file, head)
-  return container === 'ogg' ? await onLeadIn(await onSound(media)) : await withFrameTimes(media)
+  return container === 'ogg' ? await onPriming(await onSound(media)) : await withFrameTimes(media)
 }
 
 /** A file that is probed, with its beginning and its index. */
@@ -146,7 +146,7 @@ async function factsOf({ file, movie, edits }: OpenInput, container: string): Pr
 async function withTrueLengths(stated: MediaInfo, { file, movie, signal }: OpenInput): Promise<MediaInfo> {
   const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
   const marked = withMarkedSounds(await withShortStreams(counted, signal), movie)
-  return movie.length > 0 ? behindLeadIn(marked) : marked
+  return movie.length > 0 ? behindPriming(marked) : marked
 }
 
 function notMedia(path: string): PrecheckError {

@@ -17,7 +17,7 @@ export interface ContainerProfile {
   /** True for a container that holds only one audio stream. */
   readonly soundOnly: boolean
   /**
-   * `signalled`: the muxer states how much of a lossy encoder's lead-in players skip. `unsignalled`: voxmux trims the
+   * `signalled`: the muxer states how much of a lossy encoder's priming players skip. `unsignalled`: voxmux trims the
    * voice instead. `measured`: signalled for Opus. For other codecs, only newer versions of ffmpeg do it.
    */
   readonly priming: 'signalled' | 'measured' | 'unsignalled'
@@ -113,7 +113,7 @@ const ASF: ContainerProfile = {
 const OGG: ContainerProfile = {
   ...FILM,
   muxer: 'ogg',
-  // ffmpeg's Speex is late by its lead-in, which only a writer of its own can leave out.
+  // ffmpeg's Speex is late by its priming, which only a writer of its own can leave out.
   audioCodecs: ['vorbis', 'opus', 'flac'],
   videoCodecs: ['theora', 'vp8'],
   chapters: true,

@@ -44,7 +44,7 @@ export function donorCommand(source: FfmpegInput['url'], pcm: PcmFormat, side: S
   }
 }
 
-/** Container formats whose side files signal the lead-in of frames that were encoded before. */
+/** Container formats whose side files signal the priming of frames that were encoded before. */
 const TAKE_FRAMES: ReadonlySet<string> = new Set(['mp4', 'mov'])
 
 /** True if several encoders work on a voice at once. It saves time in a long file, because all else waits for them. */

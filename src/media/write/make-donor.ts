@@ -111,7 +111,7 @@ async function wholeDonor(
   // A splice that did not hold has read the voice already.
   const given = feedOf(plan, stream, voices)
   const path = side.scratch()
-  const trimmed = await withoutLeadIn(format, given, options.signal)
+  const trimmed = await withoutPriming(format, given, options.signal)
   const runs = await encodeDonor(given.feed, { path, encoding: stream.encoding, donor: trimmed }, options.signal)
   const splice = reason === null ? null : ({ kind: 'whole', reason } as const)
   const kind = encodedKind(plan.writing, stream.encoding, format)
@@ -137,13 +137,13 @@ function muxed(
   }
 }
 
-/** Replaces the first samples by a lead-in that no header can signal, so that later samples stay in place. */
-async function withoutLeadIn(
+/** Replaces the first samples by priming that no header can signal, so that later samples stay in place. */
+async function withoutPriming(
   donor: DonorFormat,
   { stream, voice }: Given,
   signal: AbortSignal | undefined,
 ): Promise<DonorFormat> {
-  if (donor.leadIn !== 'trimmed') return donor
+  if (donor.priming !== 'trimmed') return donor
   const { encoding } = stream
   const primingSamples = await encoderPriming(encoding, voice.format, signal)
   const { skipSamples, sampleCount } = donor

@@ -17,10 +17,10 @@ import { oggFrames } from './frames/ogg.js'
 import { repeatedCommentLosses } from './frames/repeated-comments.js'
 import { signedTagLosses } from './frames/signed-tag.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
-import { leadInNotes } from './lead-in-notes.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
 import { type PlanWithWriter, planWith, type TakenWriting } from './plan-with-writer.js'
+import { primingNotes } from './priming-notes.js'
 import { programSound } from './ps/program.js'
 import { tagLosses } from './remux/changed-tags.js'
 import { earlyLeadInSec } from './remux/first-sound.js'
@@ -36,7 +36,7 @@ export interface PlanOutputOptions extends MuxOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A lead-in as long as verification allows. */
+/** Priming as long as verification allows. */
 const LEAST_LEAD_SEC = 0.001
 
 /** All frames of E-AC-3 have one length, so an AVI states the right clock for them. Only ffmpeg's reader misreads it. */
@@ -72,14 +72,14 @@ export async function planOutput(given: MediaInfo, options: PlanOutputOptions): 
   return chooseWriter(media, { ...measured, aacOptions, ownOptions })
 }
 
-/** A plan whose encoders accept the voices, with what they lose of a track and what their lead-ins replace. */
+/** A plan whose encoders accept the voices, with what they lose of a track and what their priming replaces. */
 async function provedPlan(plan: MuxPlan, options: PlanOutputOptions): Promise<MuxPlan> {
   for (const { encoding, input } of newStreams(plan)) {
     if (encoding.codec.startsWith('pcm_')) continue
     await proveEncoder(encoding, mixedTrack(input, options), options.signal)
   }
   const losses = [...plan.losses, ...(await dualMonoLosses(plan.media, newStreams(plan)))]
-  return { ...plan, losses, notes: [...plan.notes, ...(await leadInNotes(plan, options))] }
+  return { ...plan, losses, notes: [...plan.notes, ...(await primingNotes(plan, options))] }
 }
 
 /** A writer keeps the codec of the input, even if ffmpeg's remux would choose another. */

@@ -16,7 +16,7 @@ import type { DonorFormat, WantedTrack } from './writer.js'
 /** Long enough for ffmpeg to recognize frames without a header. */
 const TRIAL_SEC = 1
 const TONE = { level: 0.3, periodSamples: 32 } as const
-/** Share of the tone's energy that must be decoded again. A lead-in may replace its start, and codecs have losses. */
+/** Share of the tone's energy that must be decoded again. Priming may replace its start, and codecs have losses. */
 const LEAST_SHARE = 0.5
 
 /**

@@ -14,5 +14,5 @@ const OLD_BYTES = /^(audiosize|lastkeyframelocation)$/i
 export function staleReason(name: string): string | null {
   if (LEVEL.test(name)) return OLD_LEVEL
   if (OLD_BYTES.test(name)) return 'states a size or a place in the old file'
-  return /^itunsmpb$/i.test(name) ? 'states the lead-in of the old sound' : null
+  return /^itunsmpb$/i.test(name) ? 'states the priming of the old sound' : null
 }

@@ -46,10 +46,10 @@ export interface DonorFormat {
   /** Samples to encode; silence fills a shorter voice. Null for all. */
   readonly sampleCount: number | null
   /**
-   * `signalled` (default): the format states how much of a lossy encoder's lead-in to skip. `trimmed`: it cannot. The
-   * lead-in then replaces the first samples of the voice.
+   * `signalled` (default): the format states how much of a lossy encoder's priming to skip. `trimmed`: it cannot. The
+   * priming then replaces the first samples of the voice.
    */
-  readonly leadIn?: 'signalled' | 'trimmed'
+  readonly priming?: 'signalled' | 'trimmed'
   /** Set if integers of 32 bits carry only 24: the lowest byte of each stays zero. */
   readonly hasHighBytesOnly?: boolean
   /** Set if the writer fits the sound into old places, so that ffmpeg reads other packets from the output. */

@@ -104,8 +104,8 @@ describe('what a movie file can say of itself', () => {
     expect(media.streams).toHaveLength(2)
   })
 
-  it('keeps the original of late sound with a lead-in beside the new one', async () => {
-    const source = folder.file('lead-in.mp4')
+  it('keeps the original of late sound with priming beside the new one', async () => {
+    const source = folder.file('priming.mp4')
     const ticks = ['-movie_timescale', '1000']
     await ffmpeg(...picture(2), ...tone(2), '-c:v', 'mpeg4', '-c:a', 'aac', ...ticks, source)
     const late: Edits = [
@@ -113,7 +113,7 @@ describe('what a movie file can say of itself', () => {
       [1500, 1024 / 48_000, 1],
     ]
     const lists = [listOf(12_800, [[2000, 0, 1]]), listOf(48_000, late)]
-    const path = folder.file('late-lead-in.mp4')
+    const path = folder.file('late-priming.mp4')
     await writeFile(
       path,
       replaceBoxes(await readFile(source), 'elst', () => lists.shift() as Buffer),

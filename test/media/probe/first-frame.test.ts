@@ -4,7 +4,7 @@ import { testFolder } from '../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../helpers/written-file.js'
 
 /**
- * 0.7 s of noise as HE-AAC at 16 kHz, which ffmpeg cannot encode: by `fdkaac -p 5 -b 10000`. `iTunSMPB` counts a lead-in
+ * 0.7 s of noise as HE-AAC at 16 kHz, which ffmpeg cannot encode: by `fdkaac -p 5 -b 10000`. `iTunSMPB` counts priming
  * of 2048 samples and a sound of 5600, both at 8 kHz.
  */
 const HE_AAC = [
@@ -40,7 +40,7 @@ const HE_AAC = [
   'MDAwMDAgMDAwMDAwMDAgMDAwMDAwMDA=',
 ].join('')
 
-it('begins HE-AAC behind all of the lead-in that iTunes notes, and ends it where iTunes does', async () => {
+it('begins HE-AAC behind all of the priming that iTunes notes, and ends it where iTunes does', async () => {
   const folder = await testFolder()
   const path = folder.file('he-aac.m4a')
   await writeFile(path, Buffer.from(HE_AAC, 'base64'))

@@ -54,7 +54,7 @@ it.each([
   expect({ offset: place.offsetSamples, isLost }).toEqual({ offset, isLost: false })
 })
 
-it('leaves a block unjudged if almost all of it lies in the lead-in of the encoder', () => {
+it('leaves a block unjudged if almost all of it lies in the priming of the encoder', () => {
   // A voice of 120 Hz fits at every 8 ms, and the noise of the encoder chooses the place.
   const buzz = (at: number) => Math.sin((2 * Math.PI * 120 * at) / RATE) * swelling(at, 600)
   const { place, isLost } = placeOf(buzz, (at) => buzz(at + 735), { skippedSamples: 1024 })

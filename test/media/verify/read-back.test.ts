@@ -46,7 +46,7 @@ describe('the place of new sound', () => {
     expect(sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
   })
 
-  it('is that of a tone whose first samples the lead-in of WMA replaces', async () => {
+  it('is that of a tone whose first samples the priming of WMA replaces', async () => {
     const path = folder.file('onset.wav')
     const tone = 'sine=269:d=1.046:r=22050,volume=2-t:eval=frame'
     await ffmpeg('-f', 'lavfi', '-i', tone, '-c:a', 'pcm_s16le', path)
@@ -55,7 +55,7 @@ describe('the place of new sound', () => {
     for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(22)
   })
 
-  it('is not sought in the silence behind a click that the lead-in of WMA replaces', async () => {
+  it('is not sought in the silence behind a click that the priming of WMA replaces', async () => {
     const path = folder.file('click.wav')
     const sound = 'anoisesrc=d=4:a=0.3:seed=3:r=44100,lowpass=3000,volume=lt(t\\,0.01)+gt(t\\,1.5):eval=frame'
     await ffmpeg('-f', 'lavfi', '-i', sound, '-af', 'asetnsamples=n=441', '-c:a', 'pcm_s16le', path)

@@ -71,7 +71,7 @@ it.each([
   ['film.flv', 'm4a'],
   ['late.mka', 'mp4'],
   ['late.mka', 'mov'],
-])('begins the sound of %s in .%s behind the lead-in of its encoder', async (name, container) => {
+])('begins the sound of %s in .%s behind the priming of its encoder', async (name, container) => {
   const film = [...picture(2), ...tone(2, 44_100, 2), '-c:v', 'libx264', '-c:a', 'aac']
   const sound = ['-itsoffset', '0.05', ...tone(2, 44_100, 2), '-c:a', 'libmp3lame']
   await ffmpeg(...(name === 'film.flv' ? film : sound), folder.file(name))

@@ -239,7 +239,7 @@ it.each([
   expect(written.durationSec).toBeCloseTo(media.durationSec ?? 0, 2)
 })
 
-it('leaves a film with Speex that begins late to the remux, which keeps its lead-in', async () => {
+it('leaves a film with Speex that begins late to the remux, which keeps its priming', async () => {
   const path = folder.file('late-speech.ogv')
   const late = ['-output_ts_offset', '1.3']
   await ffmpeg(...picture(3), ...tone(3, 32_000), '-c:v', 'libtheora', '-c:a', 'libspeex', ...late, path)

@@ -86,7 +86,7 @@ it('writes Vorbis instead of Speex that begins at zero and has a rate of no enco
   const bytes = await readFile(plain)
   bytes.writeUInt32LE(48_000, bytes.indexOf('Speex   ') + 36)
   withChecksum(bytes, 0)
-  // GStreamer counts the samples of the lead-in, so that the sound begins at zero.
+  // GStreamer counts the samples of the priming, so that the sound begins at zero.
   const early = Math.round(-48_000 * (await startOf(path, bytes)))
   for (let page = bytes.indexOf('OggS'); page >= 0; page = bytes.indexOf('OggS', page + 4)) {
     const granule = bytes.readBigUInt64LE(page + 6)

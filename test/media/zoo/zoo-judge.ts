@@ -59,7 +59,7 @@ export async function factOf(feature: Feature, path: string): Promise<unknown> {
     case 'pixel shape':
       return each((stream) => stream.sample_aspect_ratio)
     case 'start time':
-      // Of the new sound it says when an encoder's lead-in begins: that one is heard instead.
+      // Of the new sound it says when an encoder's priming begins: that one is heard instead.
       return tracks(streams).map((stream) => stream !== newSound && Math.abs(Number(stream.start_time)).toFixed(2))
     case 'faststart':
       return (await readFile(path)).indexOf('moov') < (await readFile(path)).indexOf('mdat')

@@ -6,7 +6,7 @@ import type { MovieTrack } from './movie-tracks.js'
 /** How the edit lists of a movie are treated. */
 export type EditLists =
   /**
-   * Edits that ffmpeg plays: a late start, a skipped lead-in, an early or missing end. `pictures` is the
+   * Edits that ffmpeg plays: a late start, skipped priming, an early or missing end. `pictures` is the
    * reason why ffmpeg cannot copy another track.
    */
   | { readonly kind: 'plain'; readonly pictures?: string }

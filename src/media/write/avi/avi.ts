@@ -56,7 +56,7 @@ function survey({ avi, signatures, stale }: SignedAvi, wanted: Wanted): Survey {
       options: [],
       skipSamples: 0,
       sampleCount: null,
-      leadIn: encoding.lossless ? 'signalled' : 'trimmed',
+      priming: encoding.lossless ? 'signalled' : 'trimmed',
     })),
   }
 }

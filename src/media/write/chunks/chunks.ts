@@ -52,7 +52,7 @@ function survey(sound: SoundFile, { media, tracks }: Wanted): Survey {
         options: sound.file.form === 'rf64' ? ['-rf64', 'always'] : [],
         skipSamples: lateSamples(media, track.input),
         sampleCount: null,
-        leadIn: track.encoding.lossless ? 'signalled' : 'trimmed',
+        priming: track.encoding.lossless ? 'signalled' : 'trimmed',
       },
     ],
   }

@@ -11,7 +11,7 @@ import { encoderPriming } from './encoder-priming.js'
 type AdtsOptions = Pick<FfmpegRunOptions, 'signal' | 'onProgressSec'>
 
 /**
- * Decodes a file of ADTS frames to a WAV (32-bit float) with every sample of every frame. The encoder's lead-in
+ * Decodes a file of ADTS frames to a WAV (32-bit float) with every sample of every frame. The encoder's priming
  * stays, so that frame n begins at sample n × 1024.
  *
  * @returns samples per channel
@@ -53,7 +53,7 @@ interface AdtsEncoding {
 /**
  * Encodes a WAV in one run to AAC-LC in ADTS frames.
  *
- * @returns the number of lead-in frames: frame `leadFrames + n` decodes to the samples from n × 1024 on, to the sample
+ * @returns the number of priming frames: frame `leadFrames + n` decodes to the samples from n × 1024 on, to the sample
  * @throws {TransientError} ERR_DISK_FULL
  * @throws {JobFailedError} ERR_FFMPEG_FAILED
  */

@@ -4,7 +4,7 @@ import { AAC_FRAME_SAMPLES } from './adts-frames.js'
 export interface EncodedVoice {
   /** Encoded samples, without those skipped at the beginning. */
   readonly sampleCount: number
-  /** The encoder's lead-in. */
+  /** The encoder's priming. */
   readonly primingSamples: number
 }
 
@@ -36,7 +36,7 @@ export function encodedStreamOptions(
   const last = Math.ceil(samples / AAC_FRAME_SAMPLES) - 1
   const ofLast = `DURATION*${samples - last * AAC_FRAME_SAMPLES}/${AAC_FRAME_SAMPLES}`
   return [
-    // The lead-in lies before zero, and ffmpeg drops copied packets there by default.
+    // The priming lies before zero, and ffmpeg drops copied packets there by default.
     ...[`-copypriorss:${specifier}`, '1'],
     // The last frame is partial, which ADTS cannot state. Counted in frames, because ffmpeg has a wrong time base here.
     ...[`-bsf:${specifier}`, `setts=duration=if(eq(N\\,${last})\\,${ofLast}\\,DURATION)`],

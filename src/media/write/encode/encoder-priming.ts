@@ -49,7 +49,7 @@ export async function proveEncoder(encoding: AudioEncoding, feed: EncoderFeed, s
   }
 }
 
-const matroskaLeadInSchema = z.object({
+const matroskaPrimingSchema = z.object({
   /** True if the codec delay is written and the start of the track accounts for it. */
   isSignalled: z.boolean(),
   /**
@@ -58,18 +58,18 @@ const matroskaLeadInSchema = z.object({
    */
   shiftSamples: z.number(),
 })
-/** An encoder's lead-in in Matroska, as the installed ffprobe reads it. */
-type MatroskaLeadIn = Readonly<z.infer<typeof matroskaLeadInSchema>>
+/** An encoder's priming in Matroska, as the installed ffprobe reads it. */
+type MatroskaPriming = Readonly<z.infer<typeof matroskaPrimingSchema>>
 
-/** Measures {@link MatroskaLeadIn} with the installed tools, once per process and setting. */
-export function matroskaLeadIn(
+/** Measures {@link MatroskaPriming} with the installed tools, once per process and setting. */
+export function matroskaPriming(
   encoding: AudioEncoding,
   asked: EncoderFeed,
   signal?: AbortSignal,
-): Promise<MatroskaLeadIn> {
+): Promise<MatroskaPriming> {
   const feed = wholeFeed(asked)
-  return measuredOnce(['matroska', settingOf(encoding), feed], matroskaLeadInSchema, () =>
-    measureLeadIn(encoding, feed, signal),
+  return measuredOnce(['matroska', settingOf(encoding), feed], matroskaPrimingSchema, () =>
+    measureMatroskaPriming(encoding, feed, signal),
   )
 }
 
@@ -79,7 +79,7 @@ function primingOf(encoding: AudioEncoding, feed: WholeFeed, signal: AbortSignal
 
 /**
  * The part of an encoding on which the measurement depends. The AAC encoder takes every bit rate from 20 bit/s on, and
- * its lead-in is one frame. Bit rates are those of packets, so almost every file has its own.
+ * its priming is one frame. Bit rates are those of packets, so almost every file has its own.
  */
 function settingOf(encoding: AudioEncoding): unknown {
   return encoding.encoder === 'aac' ? 'aac' : encoding
@@ -127,9 +127,13 @@ const startSchema = z.object({
   streams: z.array(z.object({ start_time: z.coerce.number() })).length(1),
 })
 
-async function measureLeadIn(encoding: AudioEncoding, feed: WholeFeed, signal?: AbortSignal): Promise<MatroskaLeadIn> {
+async function measureMatroskaPriming(
+  encoding: AudioEncoding,
+  feed: WholeFeed,
+  signal?: AbortSignal,
+): Promise<MatroskaPriming> {
   const priming = await encoderPriming(encoding, feed, signal)
-  await using folder = await temporaryFolder('voxmux-lead-in-')
+  await using folder = await temporaryFolder('voxmux-priming-')
   const path = join(folder.path, 'second.mkv')
   await runFfmpeg(
     {
@@ -143,7 +147,7 @@ async function measureLeadIn(encoding: AudioEncoding, feed: WholeFeed, signal?: 
   const show = ['-show_entries', 'packet=pts_time:stream=start_time', '-read_intervals', '%+#1']
   const { packets, streams } = await ffprobe(path, show, startSchema, { signal })
   const before = (sec: number | undefined) => Math.round((1 - (sec ?? 1)) * feed.sampleRate)
-  // Timestamps are in ms, so only a whole lead-in can be told from none.
+  // Timestamps are in ms, so only a whole priming can be told from none.
   const isNearer = (value: number, one: number, other: number) => Math.abs(value - one) < Math.abs(value - other)
   return {
     isSignalled: isNearer(before(streams[0]?.start_time), 0, priming),

@@ -26,7 +26,7 @@ interface ElementaryFile {
   /** Bytes before the frames: tags without stale facts. */
   readonly before: KeptTag
   readonly frames: FoundFrames
-  /** True if no other bytes lie between: only then do players find the header that states the lead-in of an MP3. */
+  /** True if no other bytes lie between: only then do players find the header that states the priming of an MP3. */
   readonly followsTags: boolean
   readonly behind: KeptTag
 }
@@ -161,7 +161,7 @@ function survey(parsed: ElementaryFile, { media, tracks }: Wanted): Survey {
         options: isSignalled ? [...donor.options, '-write_xing', '1'] : donor.options,
         skipSamples: lateSamples(media, track.input),
         sampleCount: null,
-        leadIn: isSignalled ? 'signalled' : 'trimmed',
+        priming: isSignalled ? 'signalled' : 'trimmed',
       },
     ],
   }

@@ -123,7 +123,7 @@ function survey(parsed: FlacFile, { media, tracks }: Wanted): Survey {
     kind: 'takes',
     census,
     levels,
-    donors: [{ muxer: 'flac', options: [], skipSamples, sampleCount: null, leadIn: 'signalled' }],
+    donors: [{ muxer: 'flac', options: [], skipSamples, sampleCount: null, priming: 'signalled' }],
   }
 }
 

@@ -12,7 +12,7 @@ import type { OldTrack } from './read/voice-runs.js'
 
 /** New boxes of a replaced track, with reasons. */
 const NEW_BOXES: Readonly<Record<string, string>> = {
-  ...{ tkhd: 'duration of the new sound', mdhd: 'duration of the new sound', elst: 'lead-in of the new sound' },
+  ...{ tkhd: 'duration of the new sound', mdhd: 'duration of the new sound', elst: 'priming of the new sound' },
   ...{ stsd: 'coding of the new sound', stts: 'durations of the new packets', ctts: 'packets are shown as they come' },
   ...{ stsz: 'sizes of the new packets', stz2: 'sizes of the new packets', stsc: 'chunks of the new packets' },
   ...{ stco: 'places of the new packets', co64: 'places of the new packets', stss: 'every new packet is a start' },

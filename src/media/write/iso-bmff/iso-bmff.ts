@@ -53,8 +53,8 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
   if (!voices) return declines(UNKNOWN_TRACK)
   const reason = unfitIso(file, voices) ?? narrowOffsets(file, wanted.tracks, wanted.media)
   if (reason !== undefined) return declines(reason)
-  if (voices.some((voice, place) => losesLeadIn(file, voice, wanted.tracks[place] as WantedTrack))) {
-    return declines('the lead-in of Opus in its fragments has no place in another codec')
+  if (voices.some((voice, place) => losesPriming(file, voice, wanted.tracks[place] as WantedTrack))) {
+    return declines('the priming of Opus in its fragments has no place in another codec')
   }
   // QuickTime has its own sound description, which ffmpeg's `mov` muxer writes.
   const muxer = wanted.media.container === 'mov' ? 'mov' : 'mp4'
@@ -67,14 +67,14 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
       const voice = voices[place] as number
       const hiddenSec = partlyHiddenSec(file, voice, track)
       const span = spanOf(file, voice, track.input.sampleRate, hiddenSec ?? 0)
-      // The edit list states the encoder's lead-in.
-      const leadIn = hiddenSec === null ? 'signalled' : 'trimmed'
-      return { muxer, options: ['-use_editlist', '1'], ...span, leadIn }
+      // The edit list states the encoder's priming.
+      const priming = hiddenSec === null ? 'signalled' : 'trimmed'
+      return { muxer, options: ['-use_editlist', '1'], ...span, priming }
     }),
   }
 }
 
-/** Samples of lead-in of ffmpeg's encoders that are part of a packet. The codec's own header does not state them. */
+/** Samples of priming of ffmpeg's encoders that are part of a packet. The codec's own header does not state them. */
 const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
   ['ac3', 256],
   ['eac3', 256],
@@ -83,9 +83,9 @@ const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * Seconds that the edit list of fragments hides, if they are less than the new lead-in. The rest of it then stands in the
+ * Seconds that the edit list of fragments hides, if they are less than the new priming. The rest of it then stands in the
  * place of the first sound. If the first packet were left out, its sound would be missing, and the next one would begin
- * late. Null if all of the lead-in is hidden.
+ * late. Null if all of the priming is hidden.
  */
 function partlyHiddenSec(file: IsoFile, voice: number, { encoding, input }: WantedTrack): number | null {
   const old = file.oldTracks.get(voice) as OldTrack
@@ -94,8 +94,8 @@ function partlyHiddenSec(file: IsoFile, voice: number, { encoding, input }: Want
   return isAll || !isFragmented(old) ? null : Math.min(hiddenSec, Math.max(0, lateSecIn(file, old)))
 }
 
-/** True for fragments of Opus, whose decoder drops a lead-in, that become another codec. */
-function losesLeadIn({ oldTracks }: IsoFile, voice: number, { encoding, input }: WantedTrack): boolean {
+/** True for fragments of Opus, whose decoder drops priming, that become another codec. */
+function losesPriming({ oldTracks }: IsoFile, voice: number, { encoding, input }: WantedTrack): boolean {
   const isOther = input.codec === 'opus' && encoding.codec !== 'opus'
   return isOther && isFragmented(oldTracks.get(voice) as OldTrack)
 }

@@ -69,7 +69,7 @@ function itemFact(item: Box, voices: number): readonly OldFact[] {
     const canBeNew = voices === 1 && GAPLESS.test(textOf(childAt(item, 'data')))
     return [
       canBeNew
-        ? { box: item, fate: 'rewritten', reason: 'lead-in and length of the new sound' }
+        ? { box: item, fate: 'rewritten', reason: 'priming and length of the new sound' }
         : { box: item, fate: 'lost', reason: staleReason(name) ?? '' },
     ]
   }

@@ -31,13 +31,13 @@ function survey(file: MatroskaFile, wanted: Wanted): Survey {
   return {
     kind: 'takes',
     census: censusOfMatroska(file, voices),
-    donors: voices.map(({ skipSamples, isLeadInSignalled }, place) => ({
+    donors: voices.map(({ skipSamples, isPrimingSignalled }, place) => ({
       muxer: 'matroska',
       // Times begin at a second, so that none of them is negative, which would move and round all others.
       options: ['-output_ts_offset', '1'],
       skipSamples: skipSamples + decoderDelay(wanted.tracks[place] as WantedTrack),
       sampleCount: null,
-      leadIn: isLeadInSignalled ? 'signalled' : 'trimmed',
+      priming: isPrimingSignalled ? 'signalled' : 'trimmed',
     })),
   }
 }

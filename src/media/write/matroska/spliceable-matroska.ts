@@ -19,7 +19,7 @@ const MOST_AHEAD_SEC = 1
 /** Lists the packets of a track, so that some of them can be replaced; or the reason why they cannot. */
 export async function spliceableMatroska(
   file: MatroskaFile,
-  { track, blocks: stored, shownTick, isLeadInSignalled }: VoiceTrack,
+  { track, blocks: stored, shownTick, isPrimingSignalled }: VoiceTrack,
   { path, startSec }: MediaInfo,
 ): Promise<SpliceableTrack<MatroskaDonor> | string> {
   const { tickNs } = file
@@ -61,7 +61,7 @@ export async function spliceableMatroska(
       const last = made.count - 1
       return {
         ...{ entry: track, packets, bytes: made.offsetOf(made.count), packetSamples: null, encoder: null },
-        primingSamples: isLeadInSignalled ? Math.round((track.codecDelayNs * track.sampleRate) / 1e9) : 0,
+        primingSamples: isPrimingSignalled ? Math.round((track.codecDelayNs * track.sampleRate) / 1e9) : 0,
         startSec: (packet) =>
           (packet <= last ? secAt(packet) : 2 * secAt(last) - secAt(Math.max(0, last - 1))) - shownSec,
       }

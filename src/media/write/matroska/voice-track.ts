@@ -7,7 +7,7 @@ import type { MatroskaFile } from './read/matroska-file.js'
 import type { TrackEntry } from './read/track-entry.js'
 import { isLaced, xiphPackets } from './read/unlace.js'
 
-/** Codecs that state their lead-in: Opus in its entry, and Vorbis as a first packet without sound. */
+/** Codecs that state their priming: Opus in its entry, and Vorbis as a first packet without sound. */
 const SIGNALLED: ReadonlySet<string> = new Set(['opus', 'vorbis'])
 
 /** A track of a file whose blocks are replaced. */
@@ -20,8 +20,8 @@ export interface VoiceTrack {
   readonly shownTick: number
   /** Samples of the new voice before that one. */
   readonly skipSamples: number
-  /** True if players skip the lead-in of the encoder. */
-  readonly isLeadInSignalled: boolean
+  /** True if players skip the priming of the encoder. */
+  readonly isPrimingSignalled: boolean
 }
 
 /** Tracks of a request in its order; undefined if one of them cannot be identified, or has no packets. */
@@ -48,7 +48,7 @@ function voiceOf(
     ...{ track, blocks, packetCount: input.packetCount ?? null },
     shownTick: shownSec / tickSec,
     skipSamples: Math.max(0, Math.round((shownSec - fileStartSec) * input.sampleRate)),
-    isLeadInSignalled: SIGNALLED.has(encoding.codec) || (track.codecDelayNs > 0 && !encoding.lossless),
+    isPrimingSignalled: SIGNALLED.has(encoding.codec) || (track.codecDelayNs > 0 && !encoding.lossless),
   }
 }
 
@@ -62,7 +62,7 @@ function firstSampleSec(track: TrackEntry, blocks: BlockList, tickSec: number): 
   return startSec + (id ? blockSizes(id).short / 2 / track.sampleRate : 0)
 }
 
-/** Lead-in that a decoder of Opus skips; null for another codec. */
+/** Priming that a decoder of Opus skips; null for another codec. */
 function preSkipSec({ codecId, codecPrivate }: TrackEntry): number | null {
   const preSkip = codecId === 'A_OPUS' ? preSkipOf(codecPrivate) : null
   return preSkip === null ? null : preSkip / OPUS_RATE

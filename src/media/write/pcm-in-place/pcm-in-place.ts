@@ -74,7 +74,7 @@ function donorFormat(media: MediaInfo, input: AudioStreamInfo, bytes: number): D
     options: [],
     skipSamples: lateSamples(media, input),
     sampleCount: bytes / storedFrameBytes(input),
-    leadIn: 'signalled',
+    priming: 'signalled',
     hasHighBytesOnly: input.bitsPerSample === 24 && sampleBits(input) === 32,
   }
 }

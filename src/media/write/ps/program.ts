@@ -134,7 +134,7 @@ function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
       options: lesserRate === undefined ? donor.options : [...donor.options, '-b:a', String(lesserRate)],
       skipSamples: lateSamples(media, input),
       sampleCount: wantedFrames(frames) * kind.samplesOf(frames.form),
-      leadIn: 'trimmed' as const,
+      priming: 'trimmed' as const,
       becomesOtherPackets: true,
     })
   }

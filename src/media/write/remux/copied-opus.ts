@@ -8,7 +8,7 @@ import type { MediaInfo } from '../../media-info.js'
 import { clockedInput } from '../../pcm/file-clock.js'
 import type { MuxPlan, PlannedStream } from './mux-plan.js'
 
-/** Times in Matroska are rounded to ms. A lead-in is longer. */
+/** Times in Matroska are rounded to ms. Priming is longer. */
 const LEAST_EARLY_MS = 3
 /** A few packets, because the first one is rounded otherwise. */
 const PACKETS = 3
@@ -45,7 +45,7 @@ export async function copiedOpusDelayMs(plan: MuxPlan, signal: AbortSignal | und
   ]
   const last = Math.min(before.length, after.length) - 1
   const earlyMs = 1000 * (1 - media.startSec + (before[last] ?? 0) - (after[last] ?? 0))
-  // Half a ms counts as one, as in the lead-in of an encoder.
+  // Half a ms counts as one, as in the priming of an encoder.
   return earlyMs < LEAST_EARLY_MS ? 0 : Math.round(earlyMs + 0.01)
 }
 

@@ -11,7 +11,7 @@ const MOST_SEC = 0.1
 
 /**
  * Seconds from the file's zero to its first picture, if the output begins with that picture. The sound before it has no
- * place then. In a Matroska of ffmpeg, the picture is as late as the lead-in of the sound's encoder.
+ * place then. In a Matroska of ffmpeg, the picture is as late as the priming of the sound's encoder.
  */
 export function latePictureSec({ media, container, streams }: Remuxed): number {
   const picture = pictureOf(media)

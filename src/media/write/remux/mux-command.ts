@@ -29,7 +29,7 @@ export interface MuxInput {
   /** Null for raw PCM, which the mux encodes. */
   readonly encoded: EncodedVoice | null
   readonly format: PcmFormat
-  /** Samples skipped at the beginning: the track starts late, or a lead-in that cannot be signalled replaces them. */
+  /** Samples skipped at the beginning: the track starts late, or priming that cannot be signalled replaces them. */
   readonly skipSamples: number
   /** Samples by which its timestamps are moved later, to correct an error of the muxer. */
   readonly delaySamples: number
@@ -140,23 +140,23 @@ export function namelessOptions({ profile }: MuxPlan): readonly string[] {
 
 /**
  * MPEG streams begin at any clock time, which would delay the first picture in another container. An MP3 begins after the
- * lead-in of its encoder, which MP4 would take for another one.
+ * priming of its encoder, which MP4 would take for another one.
  */
 const MPEG_CLOCK: ReadonlySet<string> = new Set(['ts', 'm2ts', 'mpg', 'mp3'])
-/** An Ogg of one page begins after its first packet, which MP4 would take for a lead-in. */
+/** An Ogg of one page begins after its first packet, which MP4 would take for priming. */
 const OGG_CLOCK: ReadonlySet<string> = new Set(['ogg', 'opus'])
 
 /** Seconds by which the output's timestamps are later than the input's. */
 export function clockMoveSec(plan: MuxPlan): number {
   const { media, container } = plan
   const own = [MPEG_CLOCK, OGG_CLOCK].find((family) => family.has(media.container))
-  const isKept = own === undefined ? !beginsWithLeadIn(plan) : own.has(container) || MPEG_CLOCK.has(container)
+  const isKept = own === undefined ? !beginsWithPriming(plan) : own.has(container) || MPEG_CLOCK.has(container)
   const zeroSec = isKept ? 0 : media.startSec
   return 0 - zeroSec - latePictureSec(plan)
 }
 
-/** True if the lead-in of an encoder would lie behind zero and be heard. Pictures and chapters must keep their times. */
-function beginsWithLeadIn({ media, container, profile, streams }: MuxPlan): boolean {
+/** True if the priming of an encoder would lie behind zero and be heard. Pictures and chapters must keep their times. */
+function beginsWithPriming({ media, container, profile, streams }: MuxPlan): boolean {
   const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && isFilm(input))
   const isMovable = !hasPicture && media.chapters.length === 0 && media.container !== container
   return isMovable && media.startSec > 0 && profile.priming === 'signalled'

@@ -33,9 +33,9 @@ export interface MuxRunOptions extends Pick<FfmpegRunOptions, 'signal' | 'onProg
 export interface MuxedVoice {
   readonly audioIndex: number
   readonly format: PcmFormat
-  /** Samples on the file's clock, lead-in included. */
+  /** Samples on the file's clock, priming included. */
   readonly sampleCount: number
-  /** Samples skipped at the beginning for the encoder's lead-in or the track's late start. */
+  /** Samples skipped at the beginning for the encoder's priming or the track's late start. */
   readonly skippedSamples: number
   readonly syncSamples: readonly SyncSample[]
   /** Packets of the track that stayed; null if they were not meant to. */

@@ -3,7 +3,7 @@ import { lateSecOf } from '../../media-info.js'
 import type { PcmStream } from '../../pcm/pcm.js'
 import { writeBuffers } from '../../pcm/pcm-file.js'
 import { isMatroska } from '../../probe/container-kind.js'
-import { encoderPriming, matroskaLeadIn } from '../encode/encoder-priming.js'
+import { encoderPriming, matroskaPriming } from '../encode/encoder-priming.js'
 import { roughened } from '../encode/roughened.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { latePictureSec } from './first-picture.js'
@@ -71,17 +71,17 @@ async function voiceTiming(
   const early = Math.round((latePictureSec(plan) + earlyLeadInSec(plan)) * format.sampleRate)
   const late = Math.max(early, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
-  // To the muxer, an encoded voice is a stream without a lead-in.
+  // To the muxer, an encoded voice is a stream without priming.
   if (profile.priming === 'measured' && !isCarriedEncoded(profile, encoding, voice)) {
-    const { isSignalled, shiftSamples } = await matroskaLeadIn(encoding, format, signal)
+    const { isSignalled, shiftSamples } = await matroskaPriming(encoding, format, signal)
     if (isSignalled) return { skipSamples: late, delaySamples: shiftSamples }
     if (encoding.codec === 'opus') {
-      // The track starts with its lead-in. The old lead-in is part of the voice, so the new one replaces it.
+      // The track starts with its priming. The old priming is part of the voice, so the new one replaces it.
       const own = input.codec === 'opus' && isMatroska(media) ? await encoderPriming(encoding, format, signal) : 0
       return { skipSamples: late + own, delaySamples: shiftSamples }
     }
   }
-  // The encoder's lead-in replaces the first few ms. A negative timestamp would make ffmpeg move everything else.
+  // The encoder's priming replaces the first few ms. A negative timestamp would make ffmpeg move everything else.
   return { skipSamples: Math.max(late, early + (await encoderPriming(encoding, format, signal))), delaySamples: 0 }
 }
 

@@ -9,7 +9,7 @@ import { closedOnError, openSide } from './side-packets.js'
 import { NoSplice, type SpliceJob } from './splice-job.js'
 import { LEAD_PACKETS, MOST_MOVES, type PacketSpan, ROUNDING_SEC, statedSample, TAIL_PACKETS } from './splice-ranges.js'
 
-/** Packets by which a place on the clock may be wrong: some containers leave out a lead-in. */
+/** Packets by which a place on the clock may be wrong: some containers leave out priming. */
 const REACH_PACKETS = 2
 /** Old packets in which the data of the one behind them is looked for. */
 const RESERVOIR_PACKETS = 32

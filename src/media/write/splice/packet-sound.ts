@@ -89,7 +89,7 @@ export async function decodeRuns(
   const file = Buffer.concat([head.bytes, ...clusters])
   const { stdout } = streamFfmpeg(
     {
-      // The lead-in of an encoder is not to be skipped here.
+      // The priming of an encoder is not to be skipped here.
       inputs: [
         { url: Readable.from([file], { objectMode: false }), options: ['-flags2', '+skip_manual', '-f', 'matroska'] },
       ],

@@ -67,7 +67,7 @@ function readAac(header: Buffer | null) {
 const OPUS_CHANNELS_AT = 9
 const OPUS_GAIN_AT = 16
 
-/** Channels, gain and mapping (RFC 7845, 5.1). The lead-in is stated once for all packets. */
+/** Channels, gain and mapping (RFC 7845, 5.1). The priming is stated once for all packets. */
 function readOpus(header: Buffer | null) {
   if (!header || header.length <= OPUS_GAIN_AT) return null
   return [header[OPUS_CHANNELS_AT], header.toString('hex', OPUS_GAIN_AT)]

@@ -102,7 +102,7 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
       skipSamples: lateSamples(media, track.input),
       // The beginning of a frame that was cut off is replaced by that of a new one.
       sampleCount: (count + (hasRest ? 1 : 0)) * kind.samplesOf(form),
-      leadIn: 'trimmed' as const,
+      priming: 'trimmed' as const,
       ...(sound.isBroken && { becomesOtherPackets: true as const }),
     })
   }

@@ -203,7 +203,7 @@ async function noise(adts: Buffer, original: Buffer, path: string): Promise<numb
   return Array.from({ length: count }, (_, frame) => {
     let sum = 0
     for (let at = frame * FRAME; at < (frame + 1) * FRAME; at++) {
-      // ADTS says nothing of the encoder's lead-in of one frame.
+      // ADTS says nothing of the encoder's priming of one frame.
       sum += (decoded.readInt16LE(2 * (at + FRAME)) - original.readInt16LE(2 * at)) ** 2
     }
     return sum / FRAME

@@ -159,7 +159,7 @@ describe('ISO base media', () => {
     expect(plan.writing.declined).toEqual([{ writer: 'iso-bmff', reason: 'its index is compressed' }])
   })
 
-  it('begins behind the lead-in that iTunes notes, and notes the new one', async () => {
+  it('begins behind the priming that iTunes notes, and notes the new one', async () => {
     const [plain, path] = [folder.file('plain.m4a'), folder.file('noted.m4a')]
     await ffmpeg(...sweep, '-c:a', 'aac', '-use_editlist', '0', '-metadata', 'title=A title', plain)
     const numbers = ['00000000', '0000160C', '00000000', (2 * 44_100 - 4620).toString(16).padStart(16, '0')]

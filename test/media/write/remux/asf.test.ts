@@ -62,7 +62,7 @@ it('keeps the id and the creation date of a WMA', async () => {
   expect(identityOf(await readFile(part))).toEqual({ id, dataId, date })
 })
 
-it.each([22_050, 44_100])('names the sound at %s Hz that the lead-in of WMA replaces', async (sampleRate) => {
+it.each([22_050, 44_100])('names the sound at %s Hz that the priming of WMA replaces', async (sampleRate) => {
   const path = folder.file(`begins-${sampleRate}.wav`)
   await ffmpeg('-f', 'lavfi', '-i', `anoisesrc=d=1:r=${sampleRate}:seed=3:a=0.3`, '-c:a', 'pcm_s16le', path)
   const { plan, part } = await writtenFile(path, { container: 'wma', audioCodec: 'wmav2' })

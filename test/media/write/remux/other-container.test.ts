@@ -130,7 +130,7 @@ it.each([
   ['ogg', 'sound'],
   ['m4a', 'sound'],
   ['flac', 'film'],
-])('begins .%s with the first sample of Opus in a WebM of %s, not with its lead-in', async (container, kind) => {
+])('begins .%s with the first sample of Opus in a WebM of %s, not with its priming', async (container, kind) => {
   const path = folder.file(`${kind}.webm`)
   const shown = kind === 'film' ? [...picture(2), '-c:v', 'libvpx-vp9'] : []
   await ffmpeg(...shown, ...tone(2, 48_000, 2), '-c:a', 'libopus', path)
@@ -161,7 +161,7 @@ function correlation(one: Float32Array = new Float32Array(), other: Float32Array
 
 it.each([
   ['Opus of an MP4', 'stated.mp4', 'stated.mp4'],
-  ['Opus of an MP4 that states no lead-in', 'unstated.m2ts', 'unstated.mp4'],
+  ['Opus of an MP4 that states no priming', 'unstated.m2ts', 'unstated.mp4'],
   ['Opus of a transport stream', 'air.m2ts', 'air.m2ts'],
   ['Opus of an Ogg', 'alone.opus', 'alone.opus'],
   ['Vorbis of an Ogg', 'alone.ogg', 'alone.ogg'],

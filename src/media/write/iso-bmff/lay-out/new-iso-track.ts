@@ -37,7 +37,7 @@ export function newIsoTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: nu
   const donorTick = (oldTick: number) =>
     Math.round(((oldTick - old.shownTick) * donor.timeScale) / old.track.timeScale) + donor.primingTicks
   const startTicks = Float64Array.from({ length: old.runs.count }, (_, place) => donorTick(old.runs.startTick(place)))
-  // A player cannot skip a lead-in at the start of fragments. Packets that would begin before the old ones are left out.
+  // A player cannot skip priming at the start of fragments. Packets that would begin before the old ones are left out.
   const first = inFragments ? donor.packets.firstFrom(startTicks[0] ?? 0) : 0
   const tickFrom = (packet: number) => origin + scale(donor.packets.tickOf(packet))
   // ffmpeg begins at the first packet of fragments, even before the edit list. One that is not heard begins as early.
@@ -64,7 +64,7 @@ export function newIsoTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: nu
   }
 }
 
-/** The old time scale if it is exact to the sample, else the donor's: ffmpeg takes the ticks of a lead-in for samples. */
+/** The old time scale if it is exact to the sample, else the donor's: ffmpeg takes the ticks of priming for samples. */
 function fittingTimeScale(timeScale: number, { packets, primingTicks, timeScale: donorScale }: DonorTrack): number {
   const isExact = timeScale >= donorScale || (packets.tickOf(Math.min(1, packets.count)) * timeScale) % donorScale === 0
   return isExact && primingTicks === 0 ? timeScale : donorScale
@@ -74,13 +74,13 @@ interface Move {
   readonly shiftTicks: number
   readonly rescaled: (oldTicks: number) => number
   readonly isFragmented: boolean
-  /** Lead-in that a new edit list must hide. */
+  /** Priming that a new edit list must hide. */
   readonly leadTicks: number
   /** Length of the new audio in ticks of the movie. */
   readonly shownMovieTicks: number
 }
 
-/** The old edits, moved by the encoder's lead-in. Without edits, one that hides the lead-in. */
+/** The old edits, moved by the encoder's priming. Without edits, one that hides the priming. */
 function movedEdits({ track }: OldTrack, move: Move): readonly Edit[] | null {
   const { shiftTicks, rescaled, isFragmented, leadTicks, shownMovieTicks } = move
   if (track.edits.length === 0) {

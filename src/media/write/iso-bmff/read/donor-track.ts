@@ -13,7 +13,7 @@ export interface DonorTrack {
   readonly entry: SampleEntry
   /** Ticks per second; usually the sample rate. */
   readonly timeScale: number
-  /** Ticks of the encoder's lead-in, which players skip. */
+  /** Ticks of the encoder's priming, which players skip. */
   readonly primingTicks: number
   readonly packets: Packets
   /** True if they are the packets of the old track, some of them replaced: all its times stay. */

@@ -2,13 +2,13 @@ import { type Box, bodyOf, childAt, childBoxes } from '../../../probe/movie/box.
 
 /** The part of the audio that iTunes presents, in samples. */
 export interface GaplessInfo {
-  /** Lead-in of the encoder. */
+  /** Priming of the encoder. */
   readonly leadTicks: number
-  /** Length without lead-in and rest. */
+  /** Length without priming and rest. */
   readonly ticks: number
 }
 
-/** iTunes' form after a first number: lead-in and rest in 8 hex digits each, length in 16. */
+/** iTunes' form after a first number: priming and rest in 8 hex digits each, length in 16. */
 export const GAPLESS = /^( ?[0-9A-F]{8} )([0-9A-F]{8}) ([0-9A-F]{8}) ([0-9A-F]{16})/i
 
 /** The free-form items of iTunes' tag list. */

@@ -43,7 +43,7 @@ export function readIsoFile(structure: BoxStructure, startSec: number): IsoFile 
 }
 
 /**
- * The part that is presented, in ticks of its track. Null if ffmpeg presents the lead-in as silence, as with other tracks
+ * The part that is presented, in ticks of its track. Null if ffmpeg presents the priming as silence, as with other tracks
  * in the file. HE-AAC is counted at the rate before SBR, which is half of that of some tracks.
  */
 function gaplessPart({ leadTicks, ticks }: GaplessInfo, startTick: number): GaplessInfo | null {

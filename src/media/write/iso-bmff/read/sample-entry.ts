@@ -52,8 +52,8 @@ function soundEntry({ bytes }: SampleEntry): SoundEntry | null {
 /** A pre-skip of 80 ms. No encoder needs more. */
 const MOST_PRE_SKIP = 3840
 
-/** Lead-in in seconds that a decoder drops without an edit list: the pre-skip of Opus; 0 for other codecs. */
-export function droppedLeadInSec(entry: SampleEntry | undefined): number {
+/** Priming in seconds that a decoder drops without an edit list: the pre-skip of Opus; 0 for other codecs. */
+export function droppedPrimingSec(entry: SampleEntry | undefined): number {
   const body = bodyOf(entry && soundEntry(entry)?.children.find(({ type }) => type === 'dOps'))
   if (body.length < 4) return 0
   const preSkip = body.readUInt16BE(2)

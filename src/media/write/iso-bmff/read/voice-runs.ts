@@ -4,7 +4,7 @@ import type { Fragments } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
 import type { Track } from './movie.js'
 import { OldRuns } from './old-runs.js'
-import { droppedLeadInSec, fixedFrames } from './sample-entry.js'
+import { droppedPrimingSec, fixedFrames } from './sample-entry.js'
 
 /** The packets of a track in the file. */
 export interface OldTrack {
@@ -45,8 +45,8 @@ export function oldTrackOf(track: Track, runs: OldRuns, movieTimeScale: number, 
     const shownTick = firstTick + gapless.leadTicks
     return { track, runs, shownTick, shownTicks: Math.min(gapless.ticks, endTick - shownTick) }
   }
-  // Elsewhere a new edit list hides the lead-in of the new packets, and the dropped one is silence before them.
-  const dropped = runs.inFragments > 0 ? Math.round(droppedLeadInSec(track.entries[0]) * track.timeScale) : 0
+  // Elsewhere a new edit list hides the priming of the new packets, and the dropped one is silence before them.
+  const dropped = runs.inFragments > 0 ? Math.round(droppedPrimingSec(track.entries[0]) * track.timeScale) : 0
   const shownTick = Math.max(firstTick + dropped, shown[0]?.mediaTick ?? 0)
   const editTicks = shown.reduce((sum, { duration }) => sum + duration, 0) * (track.timeScale / movieTimeScale)
   const isOpen = shown.length === 0 || shown.at(-1)?.duration === 0

@@ -17,7 +17,7 @@ export const CODING: ReadonlySet<number> = new Set([
 /**
  * Rewrites the entry of a track for new packets. Names, numbers, languages, flags and elements that nobody knows stay.
  *
- * @param codecDelayNs lead-in of the new packets; 0 if none is signalled
+ * @param codecDelayNs priming of the new packets; 0 if none is signalled
  */
 export function rewriteEntry(old: TrackEntry, donor: MatroskaDonor, codecDelayNs: number, into: Rewrite): void {
   const { entry, packetSamples } = donor

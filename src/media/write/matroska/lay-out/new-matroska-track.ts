@@ -16,7 +16,7 @@ export const MAX_BLOCK_TICK = 0x7fff
 export interface NewMatroskaTrack {
   readonly voice: VoiceTrack
   readonly donor: MatroskaDonor
-  /** Lead-in that its entry states; 0 if none. */
+  /** Priming that its entry states; 0 if none. */
   readonly codecDelayNs: number
   readonly slots: BlockSlots
   readonly count: number
@@ -42,7 +42,7 @@ export function newMatroskaTrack(
   donor: MatroskaDonor,
 ): NewMatroskaTrack {
   const { packets, entry } = donor
-  const delaySamples = voice.isLeadInSignalled ? donor.primingSamples : 0
+  const delaySamples = voice.isPrimingSignalled ? donor.primingSamples : 0
   const codecDelayNs = Math.round((delaySamples * 1e9) / entry.sampleRate)
   const slots = slotsOf(file, voice.blocks)
   // The first old block may lie before zero, in its cluster alone.

@@ -11,7 +11,7 @@ export interface TrackEntry {
   readonly isAudio: boolean
   readonly codecId: string
   readonly codecPrivate: Buffer | null
-  /** Lead-in of the codec in nanoseconds: its blocks have times that are later by so much. */
+  /** Priming of the codec in nanoseconds: its blocks have times that are later by so much. */
   readonly codecDelayNs: number
   readonly sampleRate: number
   readonly isEncrypted: boolean

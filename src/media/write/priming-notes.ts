@@ -5,11 +5,11 @@ import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import type { NewStream } from './remux/plan-streams.js'
 
-/** The plan lists what Windows Media loses, which is more than a lead-in. */
+/** The plan lists what Windows Media loses, which is more than priming. */
 const LISTED = /^wma/
 
-/** Names the first sound of each new track that the lead-in of its encoder replaces. */
-export async function leadInNotes(
+/** Names the first sound of each new track that the priming of its encoder replaces. */
+export async function primingNotes(
   plan: MuxPlan,
   options: Pick<AudioChoices, 'mixedTo'> & { readonly signal?: AbortSignal | undefined },
 ): Promise<readonly string[]> {
@@ -22,14 +22,14 @@ export async function leadInNotes(
     if (replacedMs < 1) continue
     const why = `because .${plan.container} cannot state its length`
     notes.push(
-      `Audio track ${input.audioIndex}: the lead-in of its encoder replaces the first ${replacedMs} ms, ${why}.`,
+      `Audio track ${input.audioIndex}: the priming of its encoder replaces the first ${replacedMs} ms, ${why}.`,
     )
   }
   return notes
 }
 
-/** True if an output cannot state the lead-in of a track that is encoded from its start. */
+/** True if an output cannot state the priming of a track that is encoded from its start. */
 function isTrimmed({ writing, profile, splicedTracks }: MuxPlan, place: number, { input }: NewStream): boolean {
   if (writing.kind === 'remux') return profile.priming === 'unsignalled'
-  return writing.donors[place]?.leadIn === 'trimmed' && !splicedTracks?.includes(input.audioIndex)
+  return writing.donors[place]?.priming === 'trimmed' && !splicedTracks?.includes(input.audioIndex)
 }

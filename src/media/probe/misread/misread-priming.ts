@@ -11,17 +11,17 @@ const READ_BEFORE_SEC = 1
 const MOST_LOST_SEC = 0.1
 
 /**
- * The error for a movie whose lead-in ffmpeg leaves out for too long. It takes the ticks of an edit list for samples of
+ * The error for a movie whose priming ffmpeg leaves out for too long. It takes the ticks of an edit list for samples of
  * AAC, which is right if the track counts in samples. It applies no edit list to fragments.
  */
-export function misreadLeadIn(
+export function misreadPriming(
   path: string,
   media: MediaInfo,
   tracks: readonly MovieTrack[],
 ): PrecheckError | undefined {
   const lostSec = Math.max(0, ...audioStreams(media).map((stream) => lostSecOf(stream, tracks)))
   if (lostSec < MOST_LOST_SEC) return undefined
-  const what = `${path} has a lead-in with which ffmpeg leaves out ${lostSec.toFixed(1)} s of its sound`
+  const what = `${path} has priming with which ffmpeg leaves out ${lostSec.toFixed(1)} s of its sound`
   return unreadable(what, {
     input: path,
     remedies: ['Export it again with the sample rate of the sound as the time scale of its track.'],

@@ -4,7 +4,7 @@ import { probe } from '../../../../src/media/probe/probe.js'
 import { ffmpeg, testFolder, tone } from '../../../helpers/media-factory.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 
-it('begins fragments as early as before, if their lead-in is longer than that of the new packets', async () => {
+it('begins fragments as early as before, if their priming is longer than that of the new packets', async () => {
   const folder = await testFolder()
   const path = folder.file('dash.mp4')
   await ffmpeg(...tone(2, 48_000, 1), '-c:a', 'aac', '-movflags', 'dash+delay_moov', path)
@@ -24,7 +24,7 @@ it.each([
   ['sound', 'cmaf+delay_moov'],
   ['sound', 'frag_keyframe+empty_moov+default_base_moof'],
   ['film', 'frag_keyframe+empty_moov+default_base_moof'],
-])('keeps Opus of a fragmented %s (%s) in place, whose lead-in no edit list hides', async (kind, flags) => {
+])('keeps Opus of a fragmented %s (%s) in place, whose priming no edit list hides', async (kind, flags) => {
   const folder = await testFolder()
   const path = folder.file('opus.mp4')
   const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000']
@@ -61,7 +61,7 @@ it.each([
   ['eac3', 'sound'],
   ['mp2', 'sound'],
   ['libmp3lame', 'film'],
-])('keeps %s of a fragmented %s in place, whose lead-in is no whole packet', async (codec, kind) => {
+])('keeps %s of a fragmented %s in place, whose priming is no whole packet', async (codec, kind) => {
   const folder = await testFolder()
   const path = folder.file('film.mov')
   const picture = kind === 'film' ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=3', '-c:v', 'mpeg4'] : []
@@ -70,7 +70,7 @@ it.each([
   await ffmpeg(...picture, ...tone(3), '-c:a', codec, ...fragments, path)
   const { media, plan, verified } = await writtenFile(path)
   expect(bytesWriting(plan).writer).toBe('iso-bmff')
-  expect(plan.notes.at(-1)).toMatch(/the lead-in of its encoder replaces the first (5|10|23) ms/)
+  expect(plan.notes.at(-1)).toMatch(/the priming of its encoder replaces the first (5|10|23) ms/)
   expect(verified.output.startSec).toBe(media.startSec)
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   await folder.remove()
@@ -91,7 +91,7 @@ async function finelyTimed(path: string, keepsEdits: boolean): Promise<void> {
   await writeFile(path, bytes)
 }
 
-it('keeps MP3 of fragments in place, whose edit list hides only the shorter lead-in of MP2', async () => {
+it('keeps MP3 of fragments in place, whose edit list hides only the shorter priming of MP2', async () => {
   const folder = await testFolder()
   const path = folder.file('film.mp4')
   const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=0.7:a=0.3:seed=7:r=48000,lowpass=3000']
@@ -100,12 +100,12 @@ it('keeps MP3 of fragments in place, whose edit list hides only the shorter lead
   // MP4 has one name for both.
   expect(media.streams[0]?.codec).toBe('mp3')
   expect(bytesWriting(plan).writer).toBe('iso-bmff')
-  expect(plan.notes.at(-1)).toMatch(/the lead-in of its encoder replaces the first 23 ms/)
+  expect(plan.notes.at(-1)).toMatch(/the priming of its encoder replaces the first 23 ms/)
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
   await folder.remove()
 })
 
-it('states its lead-in in samples, for which ffmpeg takes the ticks of an edit list', async () => {
+it('states its priming in samples, for which ffmpeg takes the ticks of an edit list', async () => {
   const folder = await testFolder()
   const path = folder.file('fine.mp4')
   await finelyTimed(path, false)
@@ -115,9 +115,9 @@ it('states its lead-in in samples, for which ffmpeg takes the ticks of an edit l
   await folder.remove()
 })
 
-it('refuses sound of which ffmpeg leaves out seconds with the lead-in', async () => {
+it('refuses sound of which ffmpeg leaves out seconds with the priming', async () => {
   const folder = await testFolder()
-  const path = folder.file('fine-lead-in.mp4')
+  const path = folder.file('fine-priming.mp4')
   // ffmpeg decodes none of two seconds.
   await finelyTimed(path, true)
   const refused = probe(path)
@@ -140,7 +140,7 @@ it('takes sound of which ffmpeg leaves out little, however much of it is trimmed
   await folder.remove()
 })
 
-it('takes fragments with such a lead-in, of which ffmpeg leaves out nothing', async () => {
+it('takes fragments with such priming, of which ffmpeg leaves out nothing', async () => {
   const folder = await testFolder()
   const path = folder.file('fragments.ismv')
   const form = ['-f', 'ismv', '-use_editlist', '1', '-movflags', 'delay_moov', '-frag_duration', '1000000']

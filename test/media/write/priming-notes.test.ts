@@ -14,11 +14,11 @@ it.each([
   ['stated.m4a', 8000, 'aac', []],
   ['stated.mp3', 48_000, 'libmp3lame', []],
   ['lossless.avi', 48_000, 'pcm_s16le', []],
-])('names the sound of %s that the lead-in of its encoder replaces', async (name, rate, codec, expected) => {
+])('names the sound of %s that the priming of its encoder replaces', async (name, rate, codec, expected) => {
   const path = folder.file(name)
   await ffmpeg(...tone(2, rate), '-c:a', codec, path)
   const { notes, losses } = await planOutput(await probe(path), { replaced: [0] })
   expect(losses).toEqual([])
-  const leadIns = notes.filter((note) => note.includes('lead-in'))
-  expect(leadIns).toEqual(expected.map((text) => expect.stringContaining(text)))
+  const named = notes.filter((note) => note.includes('priming'))
+  expect(named).toEqual(expected.map((text) => expect.stringContaining(text)))
 })
