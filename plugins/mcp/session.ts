@@ -1,11 +1,10 @@
 import { checkSchema } from '../../src/config/check-schema.js'
-import { errorReport, toVoxmuxError, UsageError } from '../../src/core/errors.js'
+import { errorReport, toVoxmuxError, UsageError, type VoxmuxError } from '../../src/core/errors.js'
 import { voxmuxVersion } from '../../src/core/package-folder.js'
 import { type Desk, requireOwnJob } from './desk.js'
 import { Roots } from './roots.js'
 import type { McpSdk, ProtocolServer, RequestExtra, TaskStore, ToolRequest } from './sdk-package.js'
 import { isCancelled, taskOf, toolJob } from './tool-job.js'
-import { toolFault, toolResult } from './tool-result.js'
 import { TOOL_SCHEMAS, type ToolArguments, type ToolName, toolList } from './tool-schemas.js'
 import { TOOLS, type ToolCall } from './tools.js'
 
@@ -144,4 +143,15 @@ function ledgerTasks(desk: Desk): TaskStore {
       return { tasks: found.map((job) => taskOf(job, desk)), ...(last && { nextCursor: last.id }) }
     },
   }
+}
+
+/** The result of a tool: as data, and as text for clients that take only text. A failed job is an error. */
+function toolResult(data: object) {
+  const isError = 'status' in data && (data.status === 'failed' || data.status === 'rejected')
+  return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data, isError }
+}
+
+/** A refusal, with code and remedies as in the events of `--json`. */
+function toolFault(error: VoxmuxError) {
+  return toolResult({ status: 'failed', error: errorReport(error) })
 }

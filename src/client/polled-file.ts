@@ -62,12 +62,9 @@ export function nextRoundAtMs(files: Iterable<PolledFile>, calmMs: number, max: 
  * request before their time (`earliestAtMs`). Requests are then full: a poll of all files takes one per hundred.
  */
 export function dueBatch(files: Iterable<PolledFile>, nowMs: number, max: number): PolledFile[] {
-  const due = [...files].filter((file) => mayAskAtMs(file) <= nowMs).sort((a, b) => a.nextAtMs - b.nextAtMs)
+  const isDue = ({ nextAtMs, earliestAtMs = nextAtMs }: PolledFile) => Math.min(nextAtMs, earliestAtMs) <= nowMs
+  const due = [...files].filter(isDue).sort((a, b) => a.nextAtMs - b.nextAtMs)
   const first = due[0]
   if (first?.alone) return [first]
   return due.filter((file) => !file.alone).slice(0, max)
-}
-
-function mayAskAtMs({ nextAtMs, earliestAtMs = nextAtMs }: PolledFile): number {
-  return Math.min(nextAtMs, earliestAtMs)
 }

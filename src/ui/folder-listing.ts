@@ -20,7 +20,8 @@ const MOST_ENTRIES = 1000
  */
 export async function listFolder(wanted: string) {
   const path = resolve(wanted)
-  const names = (await readdir(path)).filter((name) => !name.startsWith('.')).sort(byName)
+  const names = (await readdir(path)).filter((name) => !name.startsWith('.'))
+  names.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
   const found = await Promise.all(names.map((name) => entryOf(path, name)))
   const shown = found.filter((entry) => entry !== null)
   const entries = [...shown.filter(({ kind }) => kind === 'folder'), ...shown.filter(({ kind }) => kind === 'file')]
@@ -39,8 +40,4 @@ async function entryOf(folder: string, name: string): Promise<FolderEntry | null
   const found = await stat(path).catch(() => null)
   if (found?.isDirectory()) return { name, path, kind: 'folder', sizeBytes: null }
   return found?.isFile() && isMediaName(name) ? { name, path, kind: 'file', sizeBytes: found.size } : null
-}
-
-function byName(one: string, other: string): number {
-  return one.localeCompare(other, 'en', { numeric: true })
 }

@@ -79,7 +79,8 @@ async function searchTool(tool: Tool, chosen: string | undefined, packaged: read
           `Set VOXMUX_${tool.toUpperCase()} to the path of one, or unset it so that voxmux searches for one.`,
         )
   }
-  const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, executable(tool)))
+  const name = process.platform === 'win32' ? `${tool}.exe` : tool
+  const installed = [...pathFolders(), ...COMMON_FOLDERS].map((folder) => join(folder, name))
   let old: TriedBinary | undefined
   for (const candidate of new Set([...packaged, ...installed])) {
     const binary = isExecutable(candidate) ? await tryBinary(candidate) : undefined
@@ -132,10 +133,6 @@ function packagedFfmpeg(): readonly string[] {
 function pathFolders(): string[] {
   // A relative entry would let the working folder choose the program.
   return (process.env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
-}
-
-function executable(tool: Tool): string {
-  return process.platform === 'win32' ? `${tool}.exe` : tool
 }
 
 function isExecutable(path: string): boolean {

@@ -94,7 +94,8 @@ async function answerOf(
     ...(writtenAs === undefined ? await formatBehindTags(file, sizeBytes) : formatWrittenAs(writtenAs)),
   ]
   return blamingFile(path, signal, () => probeAnswer(absolute, options, { sizeBytes, signal })).catch((error) => {
-    throw isUnreadable(error) && isText(head) ? notMedia(path) : error
+    const isUnreadable = error instanceof PrecheckError && error.code === 'ERR_UNREADABLE'
+    throw isUnreadable && isText(head) ? notMedia(path) : error
   })
 }
 
@@ -154,10 +155,6 @@ function notMedia(path: string): PrecheckError {
     input: path,
     remedies: ['Open it in a text editor: a download may have saved an error message under this name.'],
   })
-}
-
-function isUnreadable(error: unknown): boolean {
-  return error instanceof PrecheckError && error.code === 'ERR_UNREADABLE'
 }
 
 function unsupported(path: string, formatName: string): PrecheckError {

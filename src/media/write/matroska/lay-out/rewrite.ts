@@ -48,7 +48,7 @@ export class Rewrite {
     }
     yield makeHead(element.id, this.#bodyLength(element), element.sizeWidth)
     for (const [place, child] of element.children.entries()) {
-      if (place === 0 && isChecksum(child)) yield this.#checksum(child, element)
+      if (place === 0 && child.id === ID.Crc32 && child.body.length === 4) yield this.#checksum(child, element)
       else yield* this.#parts(child)
     }
     yield this.#added.get(element) ?? Buffer.alloc(0)
@@ -75,8 +75,4 @@ export class Rewrite {
     made.writeUInt32LE(crc32(Buffer.concat([...bytes, this.#added.get(parent) ?? Buffer.alloc(0)])), made.length - 4)
     return made
   }
-}
-
-function isChecksum({ id, body }: Element): boolean {
-  return id === ID.Crc32 && body.length === 4
 }
