@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { JobFailedError, type PrecheckError } from '../../core/errors.js'
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
@@ -6,7 +7,6 @@ import { startChild } from './child-process.js'
 import { ffmpegFailure, unreadable } from './ffmpeg-failure.js'
 import { fileUrl, safeInputOptions } from './input-safety.js'
 import { LineReader } from './line-reader.js'
-import { processorSec } from './processor-time.js'
 
 /** Any sane file's table is far smaller. A crafted one must not fill the memory. */
 const MAX_JSON_CHARS = 64 * 1024 * 1024
@@ -173,4 +173,21 @@ function overworked(path: string, limitSec: number): PrecheckError {
       'If it has few of them, export the file again.',
     ],
   })
+}
+
+/** Linux counts processor time in hundredths of a second for programs (`USER_HZ`), whatever its kernel does. */
+const TICKS_PER_SEC = 100
+/** Places of `utime` and `stime` behind the name of the program (proc_pid_stat(5)). */
+const [USER, SYSTEM] = [11, 12]
+
+/** Processor time that a running process has used, in seconds; undefined where the system does not state it in a file. */
+function processorSec(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name is in brackets and may hold some.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[USER]) + Number(fields[SYSTEM])) / TICKS_PER_SEC
+  } catch {
+    return undefined
+  }
 }

@@ -55,6 +55,7 @@ export function hasSoundInFragments(tracks: readonly MovieTrack[]): boolean {
 
 function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
   const shifts = entries(tables.get('ctts'))
+  const sizes = tables.get('stsz')
   return {
     id: numberAfterTimes(tables.get('tkhd')),
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
@@ -62,7 +63,7 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
     movieTicksPerSec,
     edits: readEdits(tables.get('elst')),
     runs: entries(tables.get('stts')).map((entry) => ({ count: entry.readUInt32BE(0), ticks: entry.readUInt32BE(4) })),
-    sampleCount: countOf(tables.get('stsz')),
+    sampleCount: sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0,
     firstShift: shifts[0]?.readInt32BE(4) ?? null,
     isEncrypted: sampleFormats(tables.get('stsd')).some((format) => ENCRYPTED.has(format)),
   }
@@ -82,10 +83,6 @@ function sampleFormats(list: Buffer = Buffer.alloc(0)): readonly string[] {
 export function numberAfterTimes(head: Buffer | undefined): number {
   const at = head?.[0] === 1 ? 20 : 12
   return head && head.length >= at + 4 ? head.readUInt32BE(at) : 0
-}
-
-function countOf(sizes: Buffer | undefined): number {
-  return sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0
 }
 
 /** The rows of `stts` or `ctts`, after its version, flags and row count. A row has 8 bytes, as they have together. */

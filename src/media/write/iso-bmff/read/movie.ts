@@ -70,12 +70,8 @@ const DURATION_IN_TRACK = [20, 28] as const
 
 function durationAt(head: Buffer, places: readonly [number, number]): number {
   const [short, long] = places
-  if (head[0] !== 1) return fieldAt(head, short)
+  if (head[0] !== 1) return head.length >= short + 4 ? head.readUInt32BE(short) : 0
   return head.length >= long + 8 ? Number(head.readBigUInt64BE(long)) : 0
-}
-
-function fieldAt(body: Buffer, at: number): number {
-  return body.length >= at + 4 ? body.readUInt32BE(at) : 0
 }
 
 /** A copy of `mvhd`, `mdhd` or `tkhd` with another duration, in ticks. */
