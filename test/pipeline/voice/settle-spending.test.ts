@@ -32,18 +32,22 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   const starting = [{ status: 'uploaded' }, { status: 'starting', paidSec: 3 }] as const
   const uploaded = async () => (await client.registerAndUpload({ clientFileId: 'a' }, input)).file_id
 
-  const [started, waiting, held] = [await uploaded(), await uploaded(), await uploaded()]
+  const [started, earlier, waiting, held] = [await uploaded(), await uploaded(), await uploaded(), await uploaded()]
   await client.startOnce(started)
+  await client.startOnce(earlier)
+  await ledger.voices.release(await leave(ours('lost'), 'file-that-is-lost', ...starting))
   // Its status is Pending: the start may still be on its way.
   await ledger.voices.release(await leave(ours('waiting'), waiting, ...starting))
   // Another service gave the same id to another file, which it may not have started.
   await ledger.voices.release(await leave('elsewhere', started, ...starting))
   await ledger.voices.release(await leave(ours('started'), started, ...starting))
   await ledger.voices.release(await leave(ours('begun'), 'file-begun', { status: 'uploaded' }))
-  await ledger.voices.release(await leave(ours('lost'), 'file-that-is-lost', ...starting))
+  // Another file of the voice was registered since.
+  const later = [{ status: 'registering' }, { status: 'registered', fileId: 'file-later' }] as const
+  await ledger.voices.release(await leave(ours('again'), earlier, ...starting, ...later))
   const lease = await leave(ours('held'), held, ...starting)
   server.behaviour.states = ({ id }) =>
-    id === started
+    id === started || id === earlier
       ? [{ status: 'InProgress', errorCode: 0, progress: 1 }]
       : [{ status: 'Pending', errorCode: 0, progress: 0 }]
 
@@ -52,12 +56,13 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   await next.context.client()
   await until(async () => (await ledger.spending.reserved()).length === 4)
   await next.close()
+  expect(server.requestsOf('getFilesStatus')[0]?.body).toEqual({ fileIds: ['file-that-is-lost'] })
   const left = [
     `elsewhere ${started}`,
     ...[`${ours('lost')} file-that-is-lost`, `${ours('waiting')} ${waiting}`, `${ours('held')} ${held}`],
   ].toSorted()
   expect((await ledger.spending.reserved()).map(({ id }) => id).toSorted()).toEqual(left)
-  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 12 })
+  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 6, reservedSec: 12 })
   const statuses = (await ledger.voices.allByFileId(started)).map(({ key, status }) => [key, status])
   expect(Object.fromEntries(statuses)).toEqual({ elsewhere: 'starting', [ours('started')]: 'started' })
   expect((await ledger.voices.allByFileId('file-begun'))[0]?.status).toBe('uploaded')
