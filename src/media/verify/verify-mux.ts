@@ -14,6 +14,7 @@ import { encodedDifferences } from './encoded-differences.js'
 import type { TrackReadBack } from './find-voice.js'
 import { keptDifferences } from './kept-differences.js'
 import { matchStreams } from './match-streams.js'
+import { placeDifferences } from './places/place-differences.js'
 import { readBack } from './read-back.js'
 import { tableDifferences } from './table-differences.js'
 
@@ -89,7 +90,8 @@ export async function examineMux(
   if ('differences' in output) return output
   const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
   const tables = tableDifferences(plan, output, voiceSec)
-  const before = [...tables, ...(await keptDifferences(plan, result.layout, partPath, signal))]
+  const kept = await keptDifferences(plan, result.layout, partPath, signal)
+  const before = [...tables, ...kept, ...(await placeDifferences(plan, partPath))]
   if (before.length > 0) return { differences: before }
   const checks = [
     'streams, tags, dispositions, chapters and durations',

@@ -59,3 +59,22 @@ export function readFloat(body: Buffer): number {
   if (body.length === 8) return body.readDoubleBE(0)
   return body.length === 4 ? body.readFloatBE(0) : 0
 }
+
+/** Bodies of the children with an id, up to one that does not fit. */
+export function bodiesIn(body: Buffer, id: number): readonly Buffer[] {
+  const found: Buffer[] = []
+  for (let at = 0; at < body.length; ) {
+    const head = readHead(body, at)
+    if (!head || head.length === null || at + head.headBytes + head.length > body.length) break
+    const end = at + head.headBytes + head.length
+    if (head.id === id) found.push(body.subarray(at + head.headBytes, end))
+    at = end
+  }
+  return found
+}
+
+/** The unsigned integer in the first child with an id; undefined without one. */
+export function numberIn(body: Buffer, id: number): number | undefined {
+  const [child] = bodiesIn(body, id)
+  return child && readUint(child)
+}

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { type Head, readHead, readUint, readVint } from './ebml.js'
+import { bodiesIn, type Head, numberIn, readHead, readVint } from './ebml.js'
 import { ID } from './ids.js'
 
 const AUDIO = 2
@@ -69,13 +69,13 @@ export async function lacedClockErrorSec(file: FileHandle): Promise<number> {
 
 /** By the number of a track of sound: the error for a number of packets in a block. */
 function soundTracks(tracks: Buffer): ReadonlyMap<number, (packets: number) => number> {
-  const sound = childrenOf(tracks, ID.TrackEntry).filter((entry) => numberIn(entry, ID.TrackType) === AUDIO)
+  const sound = bodiesIn(tracks, ID.TrackEntry).filter((entry) => numberIn(entry, ID.TrackType) === AUDIO)
   return new Map(sound.map((entry) => [numberIn(entry, ID.TrackNumber) ?? 0, errorOf(entry)]))
 }
 
 function errorOf(entry: Buffer): (packets: number) => number {
   // ffmpeg states a duration for Vorbis too, that of its short packets.
-  if (childrenOf(entry, ID.CodecID)[0]?.toString('latin1') === 'A_VORBIS') return () => SHARED_ERROR_SEC
+  if (bodiesIn(entry, ID.CodecID)[0]?.toString('latin1') === 'A_VORBIS') return () => SHARED_ERROR_SEC
   const isStated = numberIn(entry, ID.DefaultDuration) !== undefined
   return (packets) => (isStated ? LACED_ERROR_SEC : (packets - 1) * UNSTATED_ERROR_SEC)
 }
@@ -87,22 +87,4 @@ function blockErrorSec(body: Buffer, errors: ReadonlyMap<number, (packets: numbe
   const flags = body[(track?.width ?? 0) + 2] ?? 0
   const packets = (body[(track?.width ?? 0) + 3] ?? 0) + 1
   return errorSec && (flags & LACING) !== 0 ? errorSec(packets) : 0
-}
-
-/** Bodies of the children with an id, up to one that does not fit. */
-function childrenOf(body: Buffer, id: number): readonly Buffer[] {
-  const found: Buffer[] = []
-  for (let at = 0; at < body.length; ) {
-    const head = readHead(body, at)
-    if (!head || head.length === null || at + head.headBytes + head.length > body.length) break
-    const end = at + head.headBytes + head.length
-    if (head.id === id) found.push(body.subarray(at + head.headBytes, end))
-    at = end
-  }
-  return found
-}
-
-function numberIn(body: Buffer, id: number): number | undefined {
-  const [child] = childrenOf(body, id)
-  return child && readUint(child)
 }

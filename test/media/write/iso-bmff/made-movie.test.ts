@@ -1,5 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { moviePlaces } from '../../../../src/media/verify/places/movie-places.js'
+import { misledIndices } from '../../../../src/media/verify/places/stated-place.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { censusOfIso } from '../../../../src/media/write/iso-bmff/census-of-iso.js'
 import { layOutFile } from '../../../../src/media/write/iso-bmff/lay-out/lay-out.js'
@@ -44,7 +46,15 @@ async function written(movie: MadeMovie, donor: MadeMovie, voice: number) {
       return (piece.kind === 'input' ? bytes : packets).subarray(piece.start, piece.start + piece.length)
     }),
   )
-  return { before: bytes, after, side: packets, item, iso }
+  await writeFile(folder.file('out.mp4'), after)
+  const ids = new Set([iso.movie.tracks[voice]?.id ?? 0])
+  const misled = misledIndices(await placesOf(path, ids), await placesOf(folder.file('out.mp4'), ids))
+  return { misled, before: bytes, after, side: packets, item, iso }
+}
+
+async function placesOf(path: string, replaced: ReadonlySet<number>) {
+  await using file = await open(path, 'r')
+  return await moviePlaces(file, replaced)
 }
 
 describe('the ISO base media writer, of files that no one has seen', () => {
@@ -52,7 +62,8 @@ describe('the ISO base media writer, of files that no one has seen', () => {
     await fc.assert(
       fc.asyncProperty(movies, donors, fc.nat({ max: 2 }), async (movie, donor, pick) => {
         const voice = pick % movie.tracks.length
-        const { before, after, side, item, iso } = await written(movie, donor, voice)
+        const { before, after, side, item, iso, misled } = await written(movie, donor, voice)
+        expect(misled).toEqual([])
         expect(unfitIso(iso, [voice])).toBeUndefined()
         const census = [...censusOfIso(iso, [voice])]
         expect(censusFaults(census, before.length)).toEqual([])

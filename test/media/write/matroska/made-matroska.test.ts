@@ -1,6 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { MediaInfo } from '../../../../src/media/media-info.js'
+import { matroskaPlaces } from '../../../../src/media/verify/places/matroska-places.js'
+import { misledIndices } from '../../../../src/media/verify/places/stated-place.js'
 import { offsetMap } from '../../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { copyPlan } from '../../../../src/media/write/copy-plan.js'
@@ -38,8 +40,14 @@ async function written(made: MadeMatroska, madeSide: MadeSide) {
   const plan = matroska.layOut(parsed, wanted, [donor])
   await copyPlan(plan, target, { input: path, donors: [side] })
   const after = await readFile(target)
+  const misled = misledIndices(await placesOf(path), await placesOf(target))
   await rm(target)
-  return { before, after, side: await readFile(side), census: survey.census, map: offsetMap(plan) }
+  return { before, after, side: await readFile(side), census: survey.census, map: offsetMap(plan), misled }
+}
+
+async function placesOf(path: string) {
+  await using file = await open(path, 'r')
+  return await matroskaPlaces(file, new Set([0]))
 }
 
 const bytesOf = (file: Buffer, { start, end }: Pick<Node, 'start' | 'end'>) => file.toString('hex', start, end)
@@ -48,7 +56,8 @@ describe('the Matroska writer, of files that no one has seen', () => {
   it('replaces the blocks of one track, keeps every other byte and maps every place', async () => {
     await fc.assert(
       fc.asyncProperty(files, sides, async (made, madeSide) => {
-        const { before, after, side, census, map } = await written(made, madeSide)
+        const { before, after, side, census, map, misled } = await written(made, madeSide)
+        expect(misled).toEqual([])
         expect(censusFaults(census, before.length)).toEqual([])
         for (const { path, fate, start, length } of census) {
           if (fate !== 'kept') continue

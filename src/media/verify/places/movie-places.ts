@@ -1,0 +1,109 @@
+import type { FileHandle } from 'node:fs/promises'
+import { readAt } from '../../../core/read-at.js'
+import { readUintBE } from '../../number-bytes.js'
+import { unlessMalformed } from '../../probe/malformed-file.js'
+import { type Box, bodyOf, childBoxes, isCutEnd } from '../../probe/movie/box.js'
+import { fileBoxes } from '../../probe/movie/movie-boxes.js'
+import { parseBoxes } from '../../probe/movie/parse-boxes.js'
+import { type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
+import { liesHere, readMovie } from '../../write/iso-bmff/read/movie.js'
+import { evenPlaces, type StatedPlace } from './stated-place.js'
+
+/** Boxes of a file that are looked through for indices. A file may have a million fragments. */
+const MOST_BOXES = 20_000
+const MAX_INDEX_BYTES = 64 * 1024 ** 2
+/** Bytes that tell apart the first packets of chunks. */
+const CHUNK_BYTES = 16
+/** Boxes between a place and its fragment, such as `styp` and `sidx`. */
+const MOST_BEFORE_FRAGMENT = 8
+/** Boxes that the output may lack. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['free', 'skip', 'uuid'])
+
+/**
+ * Reads where the entries of `sidx` and `tfra` lead, and where the chunks of the kept tracks lie.
+ *
+ * @param changed ids of the tracks with new packets, and of those that are left out
+ */
+export async function moviePlaces(file: FileHandle, changed: ReadonlySet<number>): Promise<readonly StatedPlace[]> {
+  const { size: sizeBytes } = await file.stat()
+  const places: StatedPlace[] = []
+  let count = 0
+  for await (const { type, startAt, endAt } of fileBoxes(file, sizeBytes)) {
+    if (++count > MOST_BOXES) break
+    if (!['moov', 'sidx', 'mfra'].includes(type) || endAt - startAt > MAX_INDEX_BYTES) continue
+    const bytes = await readAt(file, startAt, endAt - startAt)
+    const [box] = unlessMalformed(() => parseBoxes(bytes, startAt, ''), [])
+    if (box?.type === 'moov') places.push(...(await chunkPlaces(file, box, changed)))
+    for (const { by, at, facts } of box ? unlessMalformed(() => indexRows(box, changed), []) : []) {
+      const found = await landmarkAt(file, sizeBytes, at)
+      places.push({ by, leadsTo: found && `${found} ${facts}` })
+    }
+  }
+  return places
+}
+
+/** Names the boxes at a place by the fragment that they begin; null if nothing of an index lies there. */
+async function landmarkAt(file: FileHandle, sizeBytes: number, at: number): Promise<string | null> {
+  if (at === sizeBytes) return 'end'
+  const types: string[] = []
+  for await (const { type, bodyAt } of fileBoxes(file, sizeBytes, at)) {
+    if (PASSED_OVER.has(type)) continue
+    if (!isCutEnd(type) || types.length > MOST_BEFORE_FRAGMENT) return null
+    types.push(type)
+    // The number of a fragment is in its first box, which has two words before it.
+    if (type === 'moof') return `${types.join(' ')} ${(await readAt(file, bodyAt + 12, 4)).toString('hex')}`
+  }
+  return types.length > 0 ? types.join(' ') : null
+}
+
+interface IndexRow {
+  readonly by: string
+  /** The stated place in the file. */
+  readonly at: number
+  /** Everything else that the entry states; empty for new packets. */
+  readonly facts: string
+}
+
+/** The entries of `sidx`, the end of its last one, and the entries of each `tfra` in `mfra`. */
+function indexRows(box: Box, changed: ReadonlySet<number>): readonly IndexRow[] {
+  if (box.type === 'mfra') return childBoxes(box, 'tfra').flatMap((table) => accessRows(bodyOf(table), changed))
+  if (box.type !== 'sidx') return []
+  const body = bodyOf(box)
+  const width = body[0] === 1 ? 8 : 4
+  const from = 16 + 2 * width
+  const bounds = [box.start + box.length + readUintBE(body, 12 + width, width)]
+  for (let row = from; row + 12 <= body.length; row += 12) {
+    bounds.push((bounds.at(-1) as number) + (body.readUInt32BE(row) & 0x7fff_ffff))
+  }
+  const isNew = changed.has(body.readUInt32BE(4))
+  return evenPlaces(bounds.length).map((place) => {
+    const facts = [body.subarray(12, 12 + width), body.subarray(from + 12 * place + 4, from + 12 * place + 12)]
+    return { by: 'sidx', at: bounds[place] as number, facts: isNew ? '' : Buffer.concat(facts).toString('hex') }
+  })
+}
+
+function accessRows(body: Buffer, changed: ReadonlySet<number>): readonly IndexRow[] {
+  const width = body[0] === 1 ? 8 : 4
+  const sizes = body.readUInt32BE(8)
+  const rowBytes = 2 * width + ((sizes >> 4) & 3) + ((sizes >> 2) & 3) + (sizes & 3) + 3
+  const isNew = changed.has(body.readUInt32BE(4))
+  return evenPlaces(Math.min(body.readUInt32BE(12), Math.floor((body.length - 16) / rowBytes))).map((place) => {
+    const row = body.subarray(16 + rowBytes * place, 16 + rowBytes * (place + 1))
+    const facts = Buffer.concat([row.subarray(0, width), row.subarray(2 * width)]).toString('hex')
+    return { by: 'tfra', at: readUintBE(row, width, width), facts: isNew ? '' : facts }
+  })
+}
+
+async function chunkPlaces(file: FileHandle, moov: Box, changed: ReadonlySet<number>): Promise<readonly StatedPlace[]> {
+  const places: StatedPlace[] = []
+  for (const track of unlessMalformed(() => readMovie(moov).tracks, [])) {
+    if (changed.has(track.id) || !liesHere(track)) continue
+    const chunks = unlessMalformed(() => [...trackChunks(track.stbl, null)], [])
+    for (const place of evenPlaces(chunks.length)) {
+      const { start, bytes } = chunks[place] as SampleChunk
+      const found = await readAt(file, start, Math.min(bytes, CHUNK_BYTES))
+      places.push({ by: `the index of track ${track.id}`, leadsTo: found.toString('hex') || null })
+    }
+  }
+  return places
+}
