@@ -46,7 +46,7 @@ interface Ends {
   readonly before: number
   readonly behind: number
   /** First packets that only the side file has. */
-  readonly leadIn: number
+  readonly priming: number
   /** First packets of the side file that the output may have in one with old bytes before them. */
   readonly joined: number
   /** Last packets of the side file that may be others in the output, and how many of them it may lack. */
@@ -54,19 +54,19 @@ interface Ends {
   readonly missing: number
 }
 
-/** Packets of the longest lead-in. Those that would begin before the old ones are left out, or begin with them. */
+/** Packets of the longest priming. Those that would begin before the old ones are left out, or begin with them. */
 const LEAD_IN = 4
 /** Each packet has a place of its own, and ffmpeg reads all. */
-const EXACT: Ends = { before: 0, behind: 0, leadIn: 0, joined: 0, others: 0, missing: 0 }
-/** Fragments leave out a lead-in. */
-const MOVIE: Ends = { ...EXACT, leadIn: LEAD_IN }
+const EXACT: Ends = { before: 0, behind: 0, priming: 0, joined: 0, others: 0, missing: 0 }
+/** Fragments leave out priming. */
+const MOVIE: Ends = { ...EXACT, priming: LEAD_IN }
 /** An edit list hides a packet, or not, by the rounding of its clock. */
-const EDITED: Ends = { ...EXACT, before: 2, behind: 2, leadIn: LEAD_IN, others: 4, missing: 4 }
+const EDITED: Ends = { ...EXACT, before: 2, behind: 2, priming: LEAD_IN, others: 4, missing: 4 }
 /**
  * ffmpeg divides such bytes into frames, and takes others around them for frames. A recording may begin inside a frame of
  * MPEG audio, whose rest ffmpeg reads as one packet with the first new frame.
  */
-const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, leadIn: 2, joined: 1, others: 2, missing: 0 }
+const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, priming: 2, joined: 1, others: 2, missing: 0 }
 /** The input may end in a frame, which has no place for a whole one. */
 const UNITS: Ends = { ...BARE, missing: 1 }
 /** The encoder may end with a packet more than there are places. */
@@ -83,10 +83,10 @@ function endsOf({ writer, donors }: Bytes, place: number, hasAllPackets: boolean
 function shiftOf(
   { contents: was }: StreamTimes,
   { contents: is }: StreamTimes,
-  { before, behind, leadIn, joined, others, missing }: Ends,
+  { before, behind, priming, joined, others, missing }: Ends,
 ): number | undefined {
   for (let early = 0; early <= before; early++) {
-    for (let late = 0; late <= (early === 0 ? leadIn : joined); late++) {
+    for (let late = 0; late <= (early === 0 ? priming : joined); late++) {
       let same = 0
       while (late + same < was.length && was[late + same] === is[early + same]) same++
       const [left, more] = [was.length - late - same, is.length - early - same]
@@ -103,7 +103,7 @@ const OWN_TIMES: ReadonlyMap<string, number> = new Map([
   ...(['transport', 'program'] as const).map((writer) => [writer, 2 * MOST_OFF_SEC] as const),
 ])
 
-/** True if all packets behind the lead-in keep their times, within a tick of each clock. */
+/** True if all packets behind the priming keep their times, within a tick of each clock. */
 function keepsTimes(
   was: StreamTimes,
   is: StreamTimes,

@@ -17,9 +17,9 @@ const CLEAR_MATCH = 0.97
  * slow wave fits as well a ms away, and a beep a few of its periods away.
  */
 const SAME_NOISE = 2
-/** Least length of a block that is compared behind its lead-in. */
+/** Least length of a block that is compared behind its priming. */
 const LEAST_COMPARED_SEC = 0.04
-/** Least share of the energy of a block behind its lead-in that must come back. */
+/** Least share of the energy of a block behind its priming that must come back. */
 const LEAST_REST = 1e-4
 /** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
 const LONGEST_FRAME = 2048
@@ -47,13 +47,13 @@ export function findBlock(
   const values = all.subarray(0, window.length + 2 * syncReach(sampleRate))
   if (all.length === 0) return { place: unjudged, isLost: false }
   const least = Math.round(LEAST_COMPARED_SEC * sampleRate)
-  const leadIn = leadInSamples(voice, atSample)
-  const isWhole = leadIn === 0 && values.length === all.length
-  // Almost all of the block lies in the lead-in or behind the end. Its rest may fit best some periods of a voice away.
-  if (!isWhole && window.length - leadIn < least) return { place: unjudged, isLost: false }
-  const behind = locate(window.subarray(leadIn), values.subarray(leadIn), sampleRate)
-  // All of the sound may lie in the lead-in.
-  const isBlind = leadIn > 0 && !(behind.match >= LEAST_MATCH)
+  const priming = replacedSamples(voice, atSample)
+  const isWhole = priming === 0 && values.length === all.length
+  // Almost all of the block lies in the priming or behind the end. Its rest may fit best some periods of a voice away.
+  if (!isWhole && window.length - priming < least) return { place: unjudged, isLost: false }
+  const behind = locate(window.subarray(priming), values.subarray(priming), sampleRate)
+  // All of the sound may lie in the priming.
+  const isBlind = priming > 0 && !(behind.match >= LEAST_MATCH)
   const { lag, match } = isBlind ? locate(window, values, sampleRate) : behind
   const isVague = codec === MODELLED && match < CLEAR_MATCH && Math.abs(lag) < SOME_PERIODS_SEC * sampleRate
   if (isVague && match >= LEAST_MATCH) return { place: unjudged, isLost: false }
@@ -61,14 +61,14 @@ export function findBlock(
   if (match >= LEAST_MATCH) return { place: { at, atSample, offsetSamples: 0 - lag }, isLost: false }
   // The noise of the encoder may cover all sound under rumble. Its phase, which a codec turns, shows no place.
   const isCovered = isRumble(values, sampleRate) && locateHeard(window, values, sampleRate).match >= LEAST_MATCH
-  return { place: unjudged, isLost: !isCovered && mustReturn(values, leadIn, sampleRate) }
+  return { place: unjudged, isLost: !isCovered && mustReturn(values, priming, sampleRate) }
 }
 
 /**
- * Samples of a block that lead-ins replace: that of its encoder, and in WMA a frame that the decoder leaves out. A tone
+ * Samples of a block that priming replaces: that of its encoder, and in WMA a frame that the decoder leaves out. A tone
  * without its first samples would be found a few of its periods later.
  */
-function leadInSamples({ skippedSamples }: MuxedVoice, atSample: number): number {
+function replacedSamples({ skippedSamples }: MuxedVoice, atSample: number): number {
   return Math.max(0, skippedSamples + Math.min(skippedSamples, LONGEST_FRAME) - atSample)
 }
 
@@ -103,9 +103,9 @@ function isRumble(block: Float64Array, sampleRate: number): boolean {
   return isLong && energyOf(heard) < 0.5 * energyOf(block)
 }
 
-/** False if a block is almost silent behind its lead-in: a lossy codec may leave that out. */
-function mustReturn(values: Float64Array, leadIn: number, sampleRate: number): boolean {
+/** False if a block is almost silent behind its priming: a lossy codec may leave that out. */
+function mustReturn(values: Float64Array, priming: number, sampleRate: number): boolean {
   const reach = syncReach(sampleRate)
   const block = values.subarray(reach, -reach)
-  return energyOf(block.subarray(leadIn)) >= LEAST_REST * energyOf(block)
+  return energyOf(block.subarray(priming)) >= LEAST_REST * energyOf(block)
 }

@@ -14,7 +14,7 @@ import { clockedInput, fileClock, rangeFrom } from '../pcm/file-clock.js'
 import { wholeFrames } from '../pcm/pcm-streams.js'
 import type { SampleRange } from '../voice-cut.js'
 import { encodedKind, WITHOUT_EDITS } from '../write/encoded-packets.js'
-import { earlyLeadInSec } from '../write/remux/first-sound.js'
+import { earlyPrimingSec } from '../write/remux/first-sound.js'
 import type { MuxedVoice, MuxResult } from '../write/remux/mux.js'
 import { clockMoveSec, newStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan, PlannedStream } from '../write/remux/mux-plan.js'
@@ -138,11 +138,11 @@ function decoding(plan: MuxPlan, output: MediaInfo, voice: MuxedVoice, section: 
 
 /**
  * Samples by which the picture moved against the file's zero: the offset between sound and picture must not change.
- * Without a picture, Matroska starts earlier than its timestamps because of the Opus lead-in.
+ * Without a picture, Matroska starts earlier than its timestamps because of the Opus priming.
  */
 function pictureMoved(plan: MuxPlan, output: MediaInfo, sampleRate: number): number {
   const zeroMovedSec = output.startSec - plan.media.startSec
   const isClockKept = plan.profile.priming === 'measured'
-  const withoutPictureSec = isClockKept ? clockMoveSec(plan) : zeroMovedSec - earlyLeadInSec(plan)
+  const withoutPictureSec = isClockKept ? clockMoveSec(plan) : zeroMovedSec - earlyPrimingSec(plan)
   return Math.round(((anchorShiftSec(plan, output) ?? withoutPictureSec) - zeroMovedSec) * sampleRate)
 }

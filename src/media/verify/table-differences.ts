@@ -14,10 +14,10 @@ import { streamFactDifferences } from './stream-facts.js'
 
 /** Containers that count in ms round timestamps; two of them can differ by two ticks. */
 const START_TOLERANCE_SEC = 0.0021
-/** Containers begin sound with its lead-in or behind it, and some of them with a whole packet. */
+/** Containers begin sound with its priming or behind it, and some of them with a whole packet. */
 const OTHER_CONTAINER_SEC = 0.1
-/** A lead-in of AAC has 2112 samples, at 44.1 kHz. */
-const MOST_LEAD_IN_SEC = 0.048
+/** Priming of AAC has 2112 samples, at 44.1 kHz. */
+const MOST_PRIMING_SEC = 0.048
 /** A duration may end on a whole frame of a lossy codec or of the video. */
 const DURATION_TOLERANCE_SEC = 0.25
 
@@ -69,9 +69,9 @@ function startMoved(plan: MuxPlan, stream: WrittenStream, output: MediaInfo): bo
 /** Seconds by which the stated start of a stream may differ, although its packets play in their place. */
 function startTolerance({ media, container }: MuxPlan, { kind, codec }: StreamInfo) {
   if (media.container !== container) return { earlySec: OTHER_CONTAINER_SEC, lateSec: OTHER_CONTAINER_SEC }
-  // Behind an empty edit, ffmpeg states the start of sound with or without its lead-in.
-  const leadInSec = kind === 'audio' && !isLossless(codec) ? MOST_LEAD_IN_SEC : 0
-  return { earlySec: START_TOLERANCE_SEC + leadInSec, lateSec: START_TOLERANCE_SEC }
+  // Behind an empty edit, ffmpeg states the start of sound with or without its priming.
+  const primingSec = kind === 'audio' && !isLossless(codec) ? MOST_PRIMING_SEC : 0
+  return { earlySec: START_TOLERANCE_SEC + primingSec, lateSec: START_TOLERANCE_SEC }
 }
 
 /** Seconds by which the output is later, by its first copied video, else audio; null if none was copied. */
@@ -83,7 +83,7 @@ export function anchorShiftSec(plan: MuxPlan, output: MediaInfo): number | null 
   return anchor?.input.startSec == null || made?.startSec == null ? null : made.startSec - anchor.input.startSec
 }
 
-/** Containers begin Opus and Vorbis with their lead-in, or behind it. */
+/** Containers begin Opus and Vorbis with their priming, or behind it. */
 function statesStart({ media, container }: MuxPlan, { codec }: StreamInfo): boolean {
   return media.container === container || (codec !== 'opus' && codec !== 'vorbis')
 }

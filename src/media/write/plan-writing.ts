@@ -23,7 +23,7 @@ import { type PlanWithWriter, planWith, type TakenWriting } from './plan-with-wr
 import { primingNotes } from './priming-notes.js'
 import { programSound } from './ps/program.js'
 import { tagLosses } from './remux/changed-tags.js'
-import { earlyLeadInSec } from './remux/first-sound.js'
+import { earlyPrimingSec } from './remux/first-sound.js'
 import { newStreams } from './remux/mux-command.js'
 import { type MuxOptions, type MuxPlan, planMux, planOwnFile, type SplicePlans } from './remux/mux-plan.js'
 import { censusLosses, remuxCensus } from './remux/remux-census.js'
@@ -182,7 +182,7 @@ function requireRemuxable(plan: MuxPlan): void {
   const { media, profile, container } = plan
   requireCopyablePictures(media)
   requireClear(plan)
-  if (profile.muxer !== 'ogg' || media.startSec + earlyLeadInSec(plan) > -LEAST_LEAD_SEC) return
+  if (profile.muxer !== 'ogg' || media.startSec + earlyPrimingSec(plan) > -LEAST_LEAD_SEC) return
   throw new UsageError(
     'ERR_CONTAINER_UNKNOWN',
     `The sound of ${media.path} begins before zero, as in Speex, which ffmpeg cannot write into .${container}.`,

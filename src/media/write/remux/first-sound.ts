@@ -13,7 +13,7 @@ const LEAST_LOST_SEC = 0.003
  * Seconds before zero that an output leaves out. Matroska places the priming of an Opus encoder there, which players skip.
  * Only a picture, and Matroska itself, keep that clock.
  */
-export function earlyLeadInSec({ media, container, profile, streams }: PlannedStreams): number {
+export function earlyPrimingSec({ media, container, profile, streams }: PlannedStreams): number {
   const hasPicture = streams.some(({ fate, input }) => fate !== 'dropped' && isFilm(input))
   if (media.container === container || profile.priming === 'measured' || hasPicture) return 0
   return Math.max(0, 0 - media.startSec)

@@ -7,7 +7,7 @@ import { encoderPriming, matroskaPriming } from '../encode/encoder-priming.js'
 import { roughened } from '../encode/roughened.js'
 import { carryVoice, isCarriedEncoded } from './carried-voice.js'
 import { latePictureSec } from './first-picture.js'
-import { earlyLeadInSec } from './first-sound.js'
+import { earlyPrimingSec } from './first-sound.js'
 import type { MuxInput } from './mux-command.js'
 import type { MuxPlan } from './mux-plan.js'
 import { boundVoice, isBoundToPictures } from './picture-length.js'
@@ -68,7 +68,7 @@ async function voiceTiming(
   const { media, profile } = plan
   const { format } = voice
   const lateSec = startsAnywhere(plan) ? lateSecOf(media, input) : 0
-  const early = Math.round((latePictureSec(plan) + earlyLeadInSec(plan)) * format.sampleRate)
+  const early = Math.round((latePictureSec(plan) + earlyPrimingSec(plan)) * format.sampleRate)
   const late = Math.max(early, Math.round(lateSec * format.sampleRate))
   if (profile.priming === 'signalled' || encoding.lossless) return { skipSamples: late, delaySamples: 0 }
   // To the muxer, an encoded voice is a stream without priming.
