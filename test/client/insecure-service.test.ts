@@ -139,7 +139,9 @@ it('a download by https follows no redirect to plain http on this machine', asyn
   const address = `https://localhost:${(await listening(storage)).port}/talk.wav`
   const env = { HOME: folder.path, VOXMUX_STATE_DIR: folder.file('state'), NODE_EXTRA_CA_CERTS: authority.trustFile }
   const { exitCode, stderr } = await runCli([address, '--progress', 'none'], { cwd: folder.path, env })
-  expect(stderr).toMatch(/A redirect of the download uses plain http: http:\/\/127\.0\.0\.1/)
+  expect(stderr).toMatch(
+    /A redirect of the download uses plain http: http:\/\/127\.0\.0\.1.*\n.*Open the address in a browser/,
+  )
   expect({ exitCode, connections: local.connections() }).toEqual({ exitCode: 2, connections: 0 })
 })
 
