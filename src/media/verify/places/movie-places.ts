@@ -5,7 +5,7 @@ import { unlessMalformed } from '../../probe/malformed-file.js'
 import { type Box, bodyOf, childBoxes, isCutEnd } from '../../probe/movie/box.js'
 import { fileBoxes } from '../../probe/movie/movie-boxes.js'
 import { parseBoxes } from '../../probe/movie/parse-boxes.js'
-import { type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
+import { chunkOffsets, type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
 import { liesHere, readMovie } from '../../write/iso-bmff/read/movie.js'
 import { evenPlaces, type StatedPlace } from './stated-place.js'
 
@@ -94,13 +94,20 @@ function accessRows(body: Buffer, changed: ReadonlySet<number>): readonly IndexR
   })
 }
 
+/** Some chunks of a track. A film has hundreds of thousands, so the others are not kept. */
+function evenChunks(stbl: Box | undefined): readonly SampleChunk[] {
+  const wanted = new Set(evenPlaces(chunkOffsets(stbl).length))
+  const found: SampleChunk[] = []
+  let place = 0
+  for (const chunk of trackChunks(stbl, null)) if (wanted.has(place++)) found.push(chunk)
+  return found
+}
+
 async function chunkPlaces(file: FileHandle, moov: Box, changed: ReadonlySet<number>): Promise<readonly StatedPlace[]> {
   const places: StatedPlace[] = []
   for (const track of unlessMalformed(() => readMovie(moov).tracks, [])) {
     if (changed.has(track.id) || !liesHere(track)) continue
-    const chunks = unlessMalformed(() => [...trackChunks(track.stbl, null)], [])
-    for (const place of evenPlaces(chunks.length)) {
-      const { start, bytes } = chunks[place] as SampleChunk
+    for (const { start, bytes } of unlessMalformed(() => evenChunks(track.stbl), [])) {
       const found = await readAt(file, start, Math.min(bytes, CHUNK_BYTES))
       places.push({ by: `the index of track ${track.id}`, leadsTo: found.toString('hex') || null })
     }
