@@ -11,11 +11,6 @@ export interface PacketRange {
   readonly to: number
 }
 
-/** Packets for a place in the file. */
-export interface PlacedRange extends PacketRange {
-  readonly place: number
-}
-
 /** The packets of a donor by place in the file. Together all ranges are all packets from the first on, in order. */
 export class DealtPackets {
   /** First packet of each place, and the end of the last. */
@@ -32,10 +27,9 @@ export class DealtPackets {
   }
 
   /** Each place that has packets. */
-  *filled(): Generator<PlacedRange> {
+  *filled(): Generator<number> {
     for (let place = 0; place + 1 < this.#bounds.length; place++) {
-      const range = this.at(place)
-      if (range.to > range.from) yield { place, ...range }
+      if ((this.#bounds[place + 1] as number) > (this.#bounds[place] as number)) yield place
     }
   }
 }

@@ -64,7 +64,7 @@ function ownTable(
   const bytes = replaceTables(track, file.movie, isWide, into)
   if (!box || !bytes) return []
   const fill = ({ runStart }: Sheet) => {
-    const filled = track.chunks.map((chunk) => runStart(place, chunk.place))
+    const filled = Array.from(track.chunkPlaces, (chunk) => runStart(place, chunk))
     return writeChunkOffsets(bytes, filled)
   }
   return [{ box, fill }]

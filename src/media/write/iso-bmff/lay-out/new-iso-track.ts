@@ -1,5 +1,5 @@
 import { type Edit, NORMAL_RATE } from '../../../probe/movie/edits.js'
-import { type DealtPackets, dealPackets, type PacketRange, type PlacedRange } from '../../deal-packets.js'
+import { type DealtPackets, dealPackets, type PacketRange } from '../../deal-packets.js'
 import type { DonorTrack } from '../read/donor-track.js'
 import { isFragmented, type OldTrack } from '../read/voice-runs.js'
 
@@ -13,8 +13,8 @@ export interface NewIsoTrack {
   readonly tickOf: (packet: number) => number
   /** New packets by place among the old runs. */
   readonly deals: DealtPackets
-  /** Ranges of packets for the chunks of the index, by place. */
-  readonly chunks: readonly PlacedRange[]
+  /** The places of the old runs that are chunks of the index. */
+  readonly chunkPlaces: Uint32Array
   /** The packets that the index lists, out of all. */
   readonly indexed: PacketRange
   /** New edits of the track; null if it needs none. */
@@ -48,7 +48,7 @@ export function newIsoTrack(old: OldTrack, donor: DonorTrack, movieTimeScale: nu
   const { inIndex } = old.runs
   return {
     ...{ old, donor, timeScale, tickOf, shiftTicks, deals },
-    chunks: [...deals.filled()].filter(({ place }) => place < inIndex),
+    chunkPlaces: Uint32Array.from(deals.filled()).filter((place) => place < inIndex),
     indexed: inIndex === 0 ? { from: 0, to: 0 } : { from: deals.at(0).from, to: deals.at(inIndex - 1).to },
     edits: donor.isSplice
       ? null

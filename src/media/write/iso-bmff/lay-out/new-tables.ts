@@ -60,8 +60,8 @@ function replaceEdits(edts: Box, edits: readonly Edit[], into: Replacements): vo
 type NewBox = (box: Box) => readonly Buffer[] | undefined
 
 /** Sizes and places of packets, some of which are new. Times, chunks and everything else stay. */
-function replacePlaces({ old, donor, chunks }: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
-  const offsets = makeChunkOffsets(chunks.length, isWide)
+function replacePlaces({ old, donor, chunkPlaces }: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
+  const offsets = makeChunkOffsets(chunkPlaces.length, isWide)
   const sizes = () => [makeSizes(donor.packets.sizes)]
   const places = () => [offsets]
   const tables = { stsz: sizes, stz2: sizes, stco: places, co64: places }
@@ -70,8 +70,8 @@ function replacePlaces({ old, donor, chunks }: NewIsoTrack, isWide: boolean, int
 }
 
 function replaceSampleTables(track: NewIsoTrack, isWide: boolean, into: Replacements): Buffer {
-  const { old, donor, chunks, indexed } = track
-  const packetsOfChunks = chunks.map(({ from, to }) => to - from)
+  const { old, donor, deals, chunkPlaces, indexed } = track
+  const packetsOfChunks = Array.from(chunkPlaces, (place) => deals.at(place).to - deals.at(place).from)
   const count = indexed.to - indexed.from
   const offsets = makeChunkOffsets(packetsOfChunks.length, isWide)
   const rolls = needsRollGroups(track) ? donor.rollGroups : []
