@@ -24,6 +24,7 @@ import { withTrueSamples } from './misread/misread-samples.js'
 import { withoutMisreadTags } from './misread/misread-tags.js'
 import { withMarkedSounds } from './misread/packed-frames.js'
 import { withPackedLength } from './misread/packed-length.js'
+import { withReversedPriming } from './misread/reversed-priming.js'
 import { withShortStreams } from './misread/short-streams.js'
 import { complexEdits, type EditLists, editLists } from './movie/edit-lists.js'
 import { hasSoundInFragments, type MovieTrack, mayJump, movieTracks } from './movie/movie-tracks.js'
@@ -147,7 +148,7 @@ async function factsOf({ file, movie, edits }: OpenInput, container: string): Pr
 async function withTrueLengths(stated: MediaInfo, { file, movie, signal }: OpenInput): Promise<MediaInfo> {
   const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
   const marked = withMarkedSounds(await withShortStreams(counted, signal), movie)
-  return movie.length > 0 ? behindPriming(marked) : marked
+  return movie.length > 0 ? behindPriming(withReversedPriming(marked, movie)) : marked
 }
 
 function notMedia(path: string): PrecheckError {

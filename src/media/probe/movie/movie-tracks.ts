@@ -21,10 +21,17 @@ export interface MovieTrack {
   readonly firstShift: number | null
   /** Some samples cannot be decoded without a key. */
   readonly isEncrypted: boolean
+  /** The numbers that describe its Opus have their low byte first. */
+  readonly hasReversedPriming: boolean
 }
 
 /** Formats of sound, pictures and text that Common Encryption, FairPlay and Audible protect. */
 const ENCRYPTED: ReadonlySet<string> = new Set(['enca', 'encv', 'enct', 'encs', 'drms', 'drmi', 'aavd'])
+
+/** The sample rate in `dOps`, behind its version, channels and pre-skip. */
+const OPUS_RATE_AT = 8
+/** No sound has a higher rate. The bytes of a usual one in reverse are above it. */
+const HIGHEST_RATE = 1_000_000
 
 /** Reads the tracks of an mp4 or mov from its index. Empty for any other file. */
 export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {
@@ -66,6 +73,7 @@ function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number):
     sampleCount: sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0,
     firstShift: shifts[0]?.readInt32BE(4) ?? null,
     isEncrypted: sampleFormats(tables.get('stsd')).some((format) => ENCRYPTED.has(format)),
+    hasReversedPriming: isOpusReversed(tables.get('stsd')),
   }
 }
 
@@ -77,6 +85,12 @@ function sampleFormats(list: Buffer = Buffer.alloc(0)): readonly string[] {
     at += Math.max(8, list.readUInt32BE(at))
   }
   return formats
+}
+
+function isOpusReversed(list: Buffer = Buffer.alloc(0)): boolean {
+  const box = list.subarray(Math.max(0, list.indexOf('dOps')))
+  if (box.toString('latin1', 0, 4) !== 'dOps' || box.length < OPUS_RATE_AT + 4) return false
+  return box.readUInt32BE(OPUS_RATE_AT) > HIGHEST_RATE && box.readUInt32LE(OPUS_RATE_AT) <= HIGHEST_RATE
 }
 
 /** The ticks of a movie or track, or the number of a track: both follow two times of 4 or 8 bytes. */
