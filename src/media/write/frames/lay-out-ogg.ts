@@ -14,6 +14,8 @@ export interface OggFile {
   readonly statesPlaces: boolean
   /** Bytes behind the last page, which readers skip. */
   readonly rest: { readonly start: number; readonly length: number }
+  /** The last page, if the file ends within it and it is one of the audio. Players skip it. */
+  readonly cut: { readonly start: number; readonly length: number } | null
 }
 
 /** A page of the audio, or all pages of other streams up to the next of them. Offsets in bytes. */

@@ -54,6 +54,7 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | 
   const runs: PageRun[] = []
   let hasBegun = false
   let placesVersion = 0
+  let cut: OggFile['cut'] = null
   let at = 0
   while (at < media.sizeBytes) {
     throwIfAborted(signal)
@@ -65,16 +66,16 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | 
     hasBegun ||= !begins
     const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
     if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
-    // Players skip a truncated last page; the audio ends before it.
     const length = Math.min(page.end, media.sizeBytes) - at
     const isSound = page.serial === headers.serial
+    if (isSound && page.end > media.sizeBytes) cut = { start: at, length }
     const last = runs.at(-1)
     if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
     else runs.push({ start: at, length, isSound, granule: page.granule })
     at += length
   }
   const rest = { start: at, length: media.sizeBytes - at }
-  return { headers, runs, statesPlaces: placesVersion >= PLACES_VERSION, rest }
+  return { headers, runs, statesPlaces: placesVersion >= PLACES_VERSION, rest, cut }
 }
 
 function isOggCodec(codec: string | null | undefined): codec is OggCodec {
@@ -120,7 +121,7 @@ function isFilm({ runs }: OggFile): boolean {
 }
 
 function censusOf(parsed: OggFile): readonly CensusEntry[] {
-  const { headers, runs, rest } = parsed
+  const { headers, runs, rest, cut } = parsed
   const { codec, end } = headers
   const list = commentList(headers)
   const stale = staleComments(list)
@@ -133,6 +134,7 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
     return codec === 'vorbis' || stale.length > 0 ? rewritten(path, start, length, why) : kept(path, start, length)
   }
   const sound = `the audio is re-encoded as ${codec}`
+  const soundBytes = (cut?.start ?? rest.start) - end
   return [
     ...joinNeighbours(runs.filter(({ start }) => start < end).map(entryOf)),
     // A comment may lie in several pages, so its bytes count as theirs.
@@ -142,8 +144,9 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
         : rewritten(`comment:${name}`, end, 0, NEW_LEVEL),
     ),
     isFilm(parsed)
-      ? rewritten('pages', end, rest.start - end, `${sound}; the pages of the other streams are the same`)
-      : rewritten('sound', end, rest.start - end, sound),
+      ? rewritten('pages', end, soundBytes, `${sound}; the pages of the other streams are the same`)
+      : rewritten('sound', end, soundBytes, sound),
+    ...(cut ? [lost('truncated page', cut.start, cut.length, 'the file ends within it, so players skip it')] : []),
     ...(rest.length > 0 ? [kept('bytes behind the pages', rest.start, rest.length)] : []),
   ]
 }

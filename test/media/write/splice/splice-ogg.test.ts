@@ -43,11 +43,12 @@ it('refuses packets that lie in two pages', async () => {
   expect(await spliceable('long.opus', '-b:a', '300k', '-page_duration', '20000000')).toBe('a packet lies in two pages')
 })
 
-it('leaves out a last page that is truncated, as players do', async () => {
+it('leaves out a last page that is truncated, as players do, and names it', async () => {
   const path = folder.file('cut.opus')
   await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libopus', path)
   await truncate(path, (await probe(path)).sizeBytes - 300)
-  const { splice, verify } = await splicedFile(path, [[1, 1.5]])
+  const { splice, verify, plan } = await splicedFile(path, [[1, 1.5]])
   expect(splice).toMatchObject({ kind: 'spliced' })
+  expect(plan.losses.map(({ what }) => what)).toEqual([expect.stringContaining('truncated page')])
   await verify()
 })
