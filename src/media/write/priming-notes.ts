@@ -1,6 +1,6 @@
 import { lateSecOf } from '../media-info.js'
 import { type AudioChoices, mixedTrack } from './encode/audio-encoding.js'
-import { encoderPriming } from './encode/encoder-priming.js'
+import { encoderPriming, matroskaPriming } from './encode/encoder-priming.js'
 import { newStreams } from './remux/mux-command.js'
 import type { MuxPlan } from './remux/mux-plan.js'
 import type { NewStream } from './remux/plan-streams.js'
@@ -16,7 +16,8 @@ export async function primingNotes(
   const notes: string[] = []
   for (const [place, stream] of newStreams(plan).entries()) {
     const { encoding, input } = stream
-    if (encoding.lossless || LISTED.test(encoding.codec) || !isTrimmed(plan, place, stream)) continue
+    if (encoding.lossless || LISTED.test(encoding.codec) || !(await isTrimmed(plan, place, stream, options.signal)))
+      continue
     const samples = await encoderPriming(encoding, mixedTrack(input, options), options.signal)
     const replacedMs = Math.round(1000 * (samples / input.sampleRate - lateSecOf(plan.media, input)))
     if (replacedMs < 1) continue
@@ -28,8 +29,16 @@ export async function primingNotes(
   return notes
 }
 
-/** True if an output cannot state the priming of a track that is encoded from its start. */
-function isTrimmed({ writing, profile, splicedTracks }: MuxPlan, place: number, { input }: NewStream): boolean {
-  if (writing.kind === 'remux') return profile.priming === 'unsignalled'
-  return writing.donors[place]?.priming === 'trimmed' && !splicedTracks?.includes(input.audioIndex)
+/** True if an output does not state the priming of a track that is encoded from its start. */
+async function isTrimmed(
+  { writing, profile, splicedTracks }: MuxPlan,
+  place: number,
+  { encoding, input }: NewStream,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  if (writing.kind === 'bytes') {
+    return writing.donors[place]?.priming === 'trimmed' && !splicedTracks?.includes(input.audioIndex)
+  }
+  if (profile.priming !== 'measured') return profile.priming === 'unsignalled'
+  return encoding.codec !== 'opus' && !(await matroskaPriming(encoding, input, signal)).isSignalled
 }
