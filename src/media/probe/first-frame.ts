@@ -43,6 +43,13 @@ export async function behindPriming(media: MediaInfo): Promise<MediaInfo> {
   return startSec <= sound.startSec ? media : beginning(media, sound, startSec)
 }
 
+/** Starts the clock of FLAC without a header at its first frame. ffmpeg gives a time to other bytes before it, too. */
+export async function behindJunk(media: MediaInfo): Promise<MediaInfo> {
+  const [sound] = media.streams
+  if (media.container !== 'flac' || !sound?.startSec || sound.startSec > 0) return media
+  return beginning(media, sound, await firstFrameSec(media, sound, SOME_PACKETS))
+}
+
 type Stream = MediaInfo['streams'][number]
 
 /** Time of the first frame that ffmpeg decodes of the first packets of a stream; 0 if none has a time. */

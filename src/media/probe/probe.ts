@@ -12,7 +12,7 @@ import { containerKind, isMatroska } from './container-kind.js'
 import { encryptedStreams } from './encrypted-streams.js'
 import { missingEnd } from './ends/completeness.js'
 import { unreadParts } from './ends/ogg-parts.js'
-import { behindPriming, onPriming, onSound } from './first-frame.js'
+import { behindJunk, behindPriming, onPriming, onSound } from './first-frame.js'
 import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
 import { lacedClockErrorSec } from './matroska/matroska-clock.js'
@@ -148,7 +148,7 @@ async function factsOf({ file, movie, edits }: OpenInput, container: string): Pr
 async function withTrueLengths(stated: MediaInfo, { file, movie, signal }: OpenInput): Promise<MediaInfo> {
   const counted = await withPackedLength(await withoutMisreadTags(stated, file), signal)
   const marked = withMarkedSounds(await withShortStreams(counted, signal), movie)
-  return movie.length > 0 ? behindPriming(withReversedPriming(marked, movie)) : marked
+  return movie.length > 0 ? behindPriming(withReversedPriming(marked, movie)) : behindJunk(marked)
 }
 
 function notMedia(path: string): PrecheckError {

@@ -81,11 +81,12 @@ describe('decodePcm', () => {
     },
   )
 
-  it('keeps all frames of a FLAC stream that lost its header', async () => {
+  it.each([0, 3000])('keeps all frames of a FLAC stream that lost its header, behind %i other bytes', async (count) => {
     const [path, whole] = [folder.file('bare.flac'), folder.file('whole.flac')]
     await ffmpeg('-i', fixture('speech.wav'), '-ar', '44100', '-c:a', 'flac', whole)
     const bytes = await readFile(whole)
-    await writeFile(path, bytes.subarray(bytes.indexOf(Buffer.from([0xff, 0xf8]))))
+    const frames = bytes.subarray(bytes.indexOf(Buffer.from([0xff, 0xf8])))
+    await writeFile(path, Buffer.concat([Buffer.alloc(count, 'other bytes'), frames]))
     const [bare, wanted] = await Promise.all(
       [path, whole].map(async (file) => collectPcm(decodePcm(await probe(file), { audioIndex: 0 }))),
     )
