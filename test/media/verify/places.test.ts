@@ -1,9 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
+import { uint32BE } from '../../../src/media/number-bytes.js'
+import { aviPlaces } from '../../../src/media/verify/places/avi-places.js'
+import { misledIndices } from '../../../src/media/verify/places/stated-place.js'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
 import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
 import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
+import { box } from '../movie-boxes.js'
+import { streamList } from '../write/avi/made-avi.js'
+import { openDmlFile } from '../write/avi/made-open-dml.js'
 
 const folder = folderOfTests()
 
@@ -23,12 +29,30 @@ const FILES: readonly (readonly [name: string, flags: string, entries: readonly 
   ['dash.mp4', 'dash+frag_keyframe+global_sidx', [['sidx', 'sidx', 32, 4]]],
   ['fragments.mp4', FRAGMENTS, [FRAGMENT]],
   ['film.mp4', 'faststart', [['the index of track 2', 'stco', 8, 4]]],
+  ['item.mp4', 'faststart', [['iloc', 'iloc', 14, 4]]],
+  [
+    'film.avi',
+    '',
+    [
+      ['idx1 of "01dc"', '01dc', 4, 2],
+      ['idx1 of "00wb"', 'idx1', 12, 2],
+    ],
+  ],
 ]
 
 async function madeFile(name: string, flags: string): Promise<string> {
   const path = folder.file(name)
   await ffmpeg(...FILM, ...CODECS, ...(flags === '' ? [] : ['-movflags', flags]), path)
+  if (name === 'item.mp4') await appendItem(path)
   return path
+}
+
+/** Appends bytes, and a table that names them as an item. */
+async function appendItem(path: string): Promise<void> {
+  const at = (await stat(path)).size + 8
+  const table = Buffer.concat([Buffer.from([0, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 0, 0, 1]), uint32BE(at, 12)])
+  const meta = box('meta', Buffer.concat([uint32BE(0), box('hdlr', Buffer.alloc(20)), box('iloc', table)]))
+  await appendFile(path, Buffer.concat([box('mdat', Buffer.from('twelve bytes')), meta]))
 }
 
 async function mislead(path: string, bytes: Buffer, [, mark, behind, width]: Entry): Promise<void> {
@@ -40,7 +64,7 @@ async function mislead(path: string, bytes: Buffer, [, mark, behind, width]: Ent
 
 it.each(FILES)('finds each index of %s that leads elsewhere', async (name, flags, entries) => {
   const { plan, result, part } = await writtenFile(await madeFile(name, flags))
-  expect(bytesWriting(plan).writer).toMatch(/iso-bmff|matroska/)
+  expect(bytesWriting(plan).writer).toMatch(/iso-bmff|matroska|avi/)
   const bytes = await readFile(part)
   for (const entry of entries) {
     await mislead(part, bytes, entry)
@@ -57,4 +81,34 @@ it.each([
   await mislead(path, await readFile(path), entry)
   const { plan } = await writtenFile(path)
   expect(bytesWriting(plan).writer).toMatch(/iso-bmff|matroska/)
+})
+
+it.each([
+  ['super', 'ix00', 28],
+  ['standard', 'indx', 28],
+  ['super', 'indx', 28],
+] as const)('finds an index of OpenDML that leads elsewhere: %s, %s', async (form, mark, behind) => {
+  const path = folder.file('parts.avi')
+  const streams = [streamList('vids', 25, Buffer.alloc(40), []), streamList('auds', 20, Buffer.alloc(18, 1), [])]
+  const packets = ['00dc', '01wb', '00dc', '01wb'].map((id) => ({ id, body: Buffer.from(`a packet of ${id}`) }))
+  const made = {
+    before: [],
+    behind: [],
+    spare: 0,
+    trailing: 0,
+    base: 'list',
+    oldIndices: 'none',
+    oldFrom: 'list',
+  } as const
+  const headers = [{ id: 'avih', body: Buffer.alloc(56) }, ...streams]
+  const bytes = openDmlFile({ ...made, form, headers, streams: ['00dc', '01wb'], parts: [[packets]] })
+  const placesOf = async (content: Buffer) => {
+    await writeFile(path, content)
+    await using file = await open(path)
+    return await aviPlaces(file, new Set([0]))
+  }
+  const before = await placesOf(bytes)
+  expect(misledIndices(before, before)).toEqual([])
+  bytes.writeUInt8((bytes[bytes.indexOf(mark) + 4 + behind] as number) + 1, bytes.indexOf(mark) + 4 + behind)
+  expect(misledIndices(before, await placesOf(bytes))).toEqual(['indx of stream 0'])
 })

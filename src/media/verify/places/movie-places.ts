@@ -7,10 +7,14 @@ import { fileBoxes } from '../../probe/movie/movie-boxes.js'
 import { parseBoxes } from '../../probe/movie/parse-boxes.js'
 import { chunkOffsets, type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
 import { liesHere, readMovie } from '../../write/iso-bmff/read/movie.js'
+import { auxiliaryPlaces } from './auxiliary-places.js'
 import { evenPlaces, type StatedPlace } from './stated-place.js'
 
 /** Boxes of a file that are looked through for indices. A file may have a million fragments. */
 const MOST_BOXES = 20_000
+/** Fragments whose own indices are read. */
+const MOST_FRAGMENTS = 200
+const INDEXED: ReadonlySet<string> = new Set(['moov', 'moof', 'meta', 'sidx', 'mfra'])
 const MAX_INDEX_BYTES = 64 * 1024 ** 2
 /** Bytes that tell apart the first packets of chunks. */
 const CHUNK_BYTES = 16
@@ -20,7 +24,7 @@ const MOST_BEFORE_FRAGMENT = 8
 const PASSED_OVER: ReadonlySet<string> = new Set(['free', 'skip', 'uuid'])
 
 /**
- * Reads where the entries of `sidx` and `tfra` lead, and where the chunks of the kept tracks lie.
+ * Reads where the entries of `sidx`, `tfra`, `saio` and `iloc` lead, and where the chunks of the kept tracks lie.
  *
  * @param changed ids of the tracks with new packets, and of those that are left out
  */
@@ -28,12 +32,19 @@ export async function moviePlaces(file: FileHandle, changed: ReadonlySet<number>
   const { size: sizeBytes } = await file.stat()
   const places: StatedPlace[] = []
   let count = 0
+  let fragments = 0
   for await (const { type, startAt, endAt } of fileBoxes(file, sizeBytes)) {
     if (++count > MOST_BOXES) break
-    if (!['moov', 'sidx', 'mfra'].includes(type) || endAt - startAt > MAX_INDEX_BYTES) continue
+    if (!INDEXED.has(type) || endAt - startAt > MAX_INDEX_BYTES) continue
+    if (type === 'moof' && ++fragments > MOST_FRAGMENTS) continue
     const bytes = await readAt(file, startAt, endAt - startAt)
     const [box] = unlessMalformed(() => parseBoxes(bytes, startAt, ''), [])
     if (box?.type === 'moov') places.push(...(await chunkPlaces(file, box, changed)))
+    for (const { by, at, mark } of box ? unlessMalformed(() => auxiliaryPlaces(box, changed), []) : []) {
+      const found = await readAt(file, at, CHUNK_BYTES)
+      const isUsed = found.length > 0 && (mark === undefined || found.includes(mark))
+      places.push({ by, leadsTo: isUsed ? found.toString('hex') : null })
+    }
     for (const { by, at, facts } of box ? unlessMalformed(() => indexRows(box, changed), []) : []) {
       const found = await landmarkAt(file, sizeBytes, at)
       places.push({ by, leadsTo: found && `${found} ${facts}` })

@@ -1,6 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../../src/media/media-info.js'
+import { aviPlaces } from '../../../../src/media/verify/places/avi-places.js'
+import { misledIndices } from '../../../../src/media/verify/places/stated-place.js'
 import { aviSound } from '../../../../src/media/write/avi/avi.js'
 import { censusFaults } from '../../../../src/media/write/census.js'
 import { copyPlan } from '../../../../src/media/write/copy-plan.js'
@@ -21,7 +23,7 @@ interface NewSound {
   readonly fresh: readonly (readonly Buffer[])[]
 }
 
-/** Gives an AVI new sound by the writer, and expects a census of every byte. @returns the output */
+/** Gives an AVI new sound by the writer, and expects a census of every byte and indices that lead as before. @returns the output */
 export async function replaceSound(folder: TestFolder, input: Buffer, { voices, fresh }: NewSound): Promise<Buffer> {
   const [path, target] = [folder.file('made.avi'), folder.file('out.avi')]
   await writeFile(path, input)
@@ -47,6 +49,13 @@ export async function replaceSound(folder: TestFolder, input: Buffer, { voices, 
   }
   await copyPlan(aviSound.layOut(parsed, wanted, donors), target, { input: path, donors: sides })
   const output = await readFile(target)
+  const replaced = new Set(voices)
+  expect(misledIndices(await placesIn(path, replaced), await placesIn(target, replaced))).toEqual([])
   await Promise.all([rm(target), ...sides.map((side) => rm(side))])
   return output
+}
+
+async function placesIn(path: string, replaced: ReadonlySet<number>) {
+  await using file = await open(path)
+  return await aviPlaces(file, replaced)
 }

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { uint32BE } from '../../../../src/media/number-bytes.js'
+import { verifyMux } from '../../../../src/media/verify/verify-mux.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../../helpers/written-file.js'
@@ -24,7 +25,7 @@ it('moves the places of a dashcam’s GPS blocks, and leaves a log of the same n
   const index = box('moov', Buffer.concat([movie.subarray(moovAt + 8), box('gps ', entries), log]))
   await writeFile(path, Buffer.concat([movie.subarray(0, moovAt), box('mdat', Buffer.concat(blocks)), index]))
 
-  const { plan, part } = await writtenFile(path)
+  const { plan, part, result } = await writtenFile(path)
   const { writer, census } = bytesWriting(plan)
   expect(writer).toBe('iso-bmff')
   expect(census.find(({ path }) => path === 'moov/gps ')?.fate).toBe('rewritten')
@@ -35,4 +36,8 @@ it('moves the places of a dashcam’s GPS blocks, and leaves a log of the same n
   for (const [place, bytes] of blocks.entries())
     expect(output.readUInt32BE(places + 8 * place)).toBe(output.indexOf(bytes))
   expect(output.readUInt32BE(places + 16)).toBe(0xffff_fff0)
+  output.writeUInt32BE(output.readUInt32BE(places) + 1, places)
+  await writeFile(part, output)
+  const verified = verifyMux(plan, result, part, { level: 'fast' })
+  await expect(verified).rejects.toThrow('the places in the table of GPS blocks')
 })

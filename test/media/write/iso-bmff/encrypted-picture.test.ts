@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { uint32BE } from '../../../../src/media/number-bytes.js'
 import { probe } from '../../../../src/media/probe/probe.js'
+import { verifyMux } from '../../../../src/media/verify/verify-mux.js'
 import { copyExcerpt } from '../../../../src/media/write/copy-excerpt.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, tone } from '../../../helpers/media-factory.js'
@@ -73,7 +74,7 @@ function encryptedFragment(moof: Buffer, track: number): Buffer {
 
 it('keeps an encrypted picture beside clear sound, whose packets ffmpeg does not read to the end', async () => {
   const path = await protectedFilm('protected.mp4')
-  const { media, plan, part, verified } = await writtenFile(path)
+  const { media, plan, part, result, verified } = await writtenFile(path)
   expect(media.streams).toMatchObject([{ kind: 'video', isEncrypted: true }, { kind: 'audio' }])
   expect(bytesWriting(plan).writer).toBe('iso-bmff')
   for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
@@ -85,6 +86,11 @@ it('keeps an encrypted picture beside clear sound, whose packets ffmpeg does not
   for (let at = before.indexOf('senc'); at >= 0; at = before.indexOf('senc', at + 4)) {
     expect(after.includes(before.subarray(at, at + 52))).toBe(true)
   }
+  const offsetAt = after.indexOf('saio') + 12
+  after.writeUInt32BE(after.readUInt32BE(offsetAt) - 1, offsetAt)
+  await writeFile(part, after)
+  const again = verifyMux(plan, result, part, { level: 'fast' })
+  await expect(again).rejects.toThrow('the places in saio of track 1')
 })
 
 it('refuses an encrypted picture that ffmpeg would copy without its key', async () => {
