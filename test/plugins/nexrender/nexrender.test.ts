@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { copyFile, mkdir, symlink } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { jobBench } from '../../helpers/job-bench.js'
+import { fixture, jobBench } from '../../helpers/job-bench.js'
 import { runHost } from '../../helpers/step-command.js'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
@@ -39,6 +43,16 @@ describe('the postrender action of nexrender', () => {
     const { output, error } = await postrender([{ module: MODULE, input: 'speech.wav' }])
     expect(error).toBeNull()
     expect(output).toBe(bench.folder.file('phone.mp4'))
+  })
+
+  it('takes an address as it is, and puts its file into the work folder', async () => {
+    const films = createServer((_, response) => createReadStream(fixture('phone.mp4')).pipe(response))
+    await once(films.listen(0, '127.0.0.1'), 'listening')
+    const { port } = films.address() as AddressInfo
+    const { error, log } = await postrender([{ module: MODULE, input: `http://127.0.0.1:${port}/film.mp4` }])
+    films.close()
+    expect(error).toBeNull()
+    expect(log.at(-1)).toBe(`[job1] voxmux: done ${bench.folder.file('film.regen.mp4')}`)
   })
 
   it('fails the job with a typed error where it is wrong', async () => {
