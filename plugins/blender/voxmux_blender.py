@@ -88,7 +88,8 @@ class VoxmuxRegenerate(bpy.types.Operator):
                 [command, "step", "-"], stdin=subprocess.PIPE, stdout=self.events, env=environment_for(command)
             )
         except OSError as error:
-            self.report({"ERROR"}, "%s could not be started: %s" % (command, error))
+            remedy = "Set the path of voxmux in the preferences of the add-on."
+            self.report({"ERROR"}, "%s could not be started: %s. %s" % (command, error, remedy))
             return False
         try:
             with self.child.stdin as stdin:

@@ -60,7 +60,7 @@ def holds(folder, path):
 
 def run_step(command, jobs):
     """What `voxmux step` says of each job, by the real path of its input. Anything may be None but `status`."""
-    events, fault = [], None
+    events = []
     try:
         ended = subprocess.run(
             [command, "step", "-"],
@@ -72,9 +72,10 @@ def run_step(command, jobs):
             env=environment_for(command),
         )
         events = [event for event in map(event_of, ended.stdout.splitlines()) if event]
-        fault = {"message": "%s ended with %s and did not say why." % (command, ended.returncode), "remedies": []}
+        message = "%s ended with %s and did not say why." % (command, ended.returncode)
     except OSError as error:
-        fault = {"message": "%s could not be started: %s" % (command, error), "remedies": ["Set VOXMUX_COMMAND."]}
+        message = "%s could not be started: %s" % (command, error)
+    fault = {"message": message, "remedies": ["Set VOXMUX_COMMAND to the path of voxmux."]}
     # Where nothing was begun (a setting is wrong) the last line says why, for all of them.
     otherwise = {"status": "failed", "error": (events[-1].get("error") if events else None) or fault}
     said = {os.path.realpath(event["input"]): event for event in events if event["event"] == "file"}

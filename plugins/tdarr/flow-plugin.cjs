@@ -97,7 +97,10 @@ function runStep(command, job, { jobLog, updateWorker }) {
       if (event?.event === 'result') result = event
     })
     createInterface({ input: child.stderr }).on('line', (line) => jobLog(line))
-    child.once('error', (cause) => reject(new Error(`${command} could not be started: ${cause.message}`, { cause })))
+    child.once('error', (cause) => {
+      const remedy = 'Set the input Command to its path on this node (command -v voxmux).'
+      reject(new Error(`${command} could not be started: ${cause.message}. ${remedy}`, { cause }))
+    })
     child.once('close', (exitCode) => {
       process.off('exit', stop)
       resolve({ exitCode, result })
