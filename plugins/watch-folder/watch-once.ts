@@ -39,13 +39,6 @@ export class WatchTally {
   }
 }
 
-/** The jobs of a run with `--once`, and its end. */
-interface OnceOptions {
-  readonly jobs: JobStore
-  readonly ingestOnly: boolean
-  readonly signal: AbortSignal
-}
-
 /**
  * Resolves when every file that was there has been queued and, unless `ingestOnly`, no job of the folders is ready. Those
  * of a paused folder are not.
@@ -55,7 +48,7 @@ interface OnceOptions {
 export async function untilDrained(
   daemon: WatchDaemon,
   folders: readonly WatchedFolder[],
-  { jobs, ingestOnly, signal }: OnceOptions,
+  { jobs, ingestOnly, signal }: { readonly jobs: JobStore; readonly ingestOnly: boolean; readonly signal: AbortSignal },
 ): Promise<ExitCode> {
   const groups = new Set(folders.map(({ group }) => group))
   while (!signal.aborted) {

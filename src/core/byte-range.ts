@@ -1,16 +1,10 @@
-/** Bytes of a file, both ends included. */
-interface HttpRange {
-  readonly firstByte: number
-  readonly lastByte: number
-}
-
 /**
  * Reads a Range header (RFC 9110, 14.2).
  *
  * @returns null for the whole file (no header, several ranges, or an unreadable one); `unsatisfiable` for a range that
  * begins after the end
  */
-export function readByteRange(header: string | undefined, sizeBytes: number): HttpRange | null | 'unsatisfiable' {
+export function readByteRange(header: string | undefined, sizeBytes: number) {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return null
   if (first === '') {

@@ -2,14 +2,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isMediaName } from '../pipeline/plan/expand-inputs.js'
 
-interface FolderEntry {
-  readonly name: string
-  readonly path: string
-  readonly kind: 'folder' | 'file'
-  /** Null for a folder. */
-  readonly sizeBytes: number | null
-}
-
 const MOST_ENTRIES = 1000
 
 /**
@@ -35,7 +27,7 @@ export async function listFolder(wanted: string) {
 }
 
 /** Null for a file that is not media, and for a link that leads nowhere. */
-async function entryOf(folder: string, name: string): Promise<FolderEntry | null> {
+async function entryOf(folder: string, name: string) {
   const path = join(folder, name)
   const found = await stat(path).catch(() => null)
   if (found?.isDirectory()) return { name, path, kind: 'folder', sizeBytes: null }

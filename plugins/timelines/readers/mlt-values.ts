@@ -42,17 +42,12 @@ export function placeInFrames(text: string | undefined, rate: Rational): bigint 
   return floor(add(multiply(whole, rate), rational(1, 2))) + BigInt(frames ?? 0)
 }
 
-/** A media file as a producer plays it. */
-interface MltMedia {
-  /** As written, to tell producers of one file by. */
-  readonly address: string
-  readonly paths: readonly string[]
-  /** Source seconds a second; negative backwards. */
-  readonly speed: Rational
-}
-
-/** The media file of a producer or chain; undefined for a colour, a title, a picture, a project in a project. */
-export function mediaOf(producer: XmlElement, root: XmlElement): MltMedia | undefined {
+/**
+ * The media file of a producer or chain; undefined for a colour, a title, a picture, a project in a project.
+ *
+ * @returns `address` is written, to tell producers of one file by; `speed` is source seconds a second, negative backwards
+ */
+export function mediaOf(producer: XmlElement, root: XmlElement) {
   const service = property(producer, 'mlt_service') ?? 'avformat'
   const resource = property(producer, 'resource') ?? ''
   if (!/^(avformat|timewarp)/.test(service) || resource === '') return undefined
@@ -73,14 +68,13 @@ export function isSilent(producer: XmlElement): boolean {
   return property(producer, 'audio_index') === '-1' || property(producer, 'set.test_audio') === '1'
 }
 
-/** A change of speed over the length of a chain (the link that Shotcut and Kdenlive call time remap). */
-interface MltRemap {
-  /** Source seconds at its keyframes; empty if it says how fast, not what: of that, all of the file can be meant. */
-  readonly times: readonly Rational[]
-}
-
-/** The change of speed of a chain; undefined if it has none. */
-export function remapOf(chain: XmlElement): MltRemap | undefined {
+/**
+ * The change of speed over the length of a chain (the link that Shotcut and Kdenlive call time remap); undefined if it
+ * has none.
+ *
+ * @returns source seconds at its keyframes; empty if it says how fast, not what: of that, all of the file can be meant
+ */
+export function remapOf(chain: XmlElement) {
   const links = childElements(chain, 'link').filter((one) => property(one, 'mlt_service') === 'timeremap')
   const link = links.find((one) => property(one, 'disable') !== '1')
   if (!link) return undefined

@@ -1,15 +1,8 @@
 import { opendir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The kernel's limit of watches per user. */
-interface InotifyWatches {
-  readonly most: number
-  /** By all processes that this user may inspect. */
-  readonly used: number
-}
-
-/** The limit and the use of watches; null outside Linux. */
-export async function inotifyWatches(): Promise<InotifyWatches | null> {
+/** The limit of watches per user, and those of all processes that this user may inspect; null outside Linux. */
+export async function inotifyWatches() {
   const limit = await readFile('/proc/sys/fs/inotify/max_user_watches', 'utf8').catch(() => null)
   if (limit === null) return null
   const processes = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))

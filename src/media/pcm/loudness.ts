@@ -10,15 +10,8 @@ export async function measureLoudness(stream: PcmStream): Promise<Loudness> {
   return meter.result()
 }
 
-/** A stream that is measured while another reader consumes it. */
-interface MeteredPcm {
-  readonly stream: PcmStream
-  /** The measurement of the latest reading of {@link stream} so far; null before any. */
-  loudness(): Loudness | null
-}
-
-/** Measures a stream while it passes, so that it is not read twice. */
-export function meteredPcm(source: PcmStream): MeteredPcm {
+/** Measures a stream while another reader consumes it. @returns `loudness` is null before any reading */
+export function meteredPcm(source: PcmStream) {
   let meter: LoudnessMeter | undefined
   return {
     loudness: () => meter?.result() ?? null,

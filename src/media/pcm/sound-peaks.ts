@@ -1,12 +1,6 @@
 import type { AudioStreamInfo, MediaInfo } from '../media-info.js'
 import { readMono } from './decode-pcm.js'
 
-interface SoundPeaks {
-  readonly durationSec: number
-  /** The highest sample of each equal stretch of time, 0 to 1. */
-  readonly peaks: readonly number[]
-}
-
 /** Enough for a waveform: nobody looks at frequencies in it. */
 const SAMPLE_RATE = 8000
 const SAMPLES_PER_PEAK = SAMPLE_RATE / 100
@@ -17,12 +11,7 @@ const SAMPLES_PER_PEAK = SAMPLE_RATE / 100
  * @param mostPeaks of the result
  * @throws {PrecheckError} `ERR_UNREADABLE` (-2) if the track cannot be decoded
  */
-export async function soundPeaks(
-  media: MediaInfo,
-  stream: AudioStreamInfo,
-  mostPeaks: number,
-  signal?: AbortSignal,
-): Promise<SoundPeaks> {
+export async function soundPeaks(media: MediaInfo, stream: AudioStreamInfo, mostPeaks: number, signal?: AbortSignal) {
   return readMono(media, stream, { sampleRate: SAMPLE_RATE, sample: 's16', signal }, async (buffers) => {
     const fine: number[] = []
     let sampleCount = 0

@@ -6,17 +6,11 @@ import type { PacketTimesByIndex, StreamTimes } from '../write/remux/packet-time
 import type { PacketHashes } from '../write/remux/stream-hash.js'
 import type { Writing } from '../write/writing.js'
 
-/** Facts that were read from an output, by index of the stream in the input. */
-interface ReadFacts {
-  readonly packetHashes: PacketHashes
-  readonly packetTimes: PacketTimesByIndex
-}
-
 /** Names the new tracks whose packets are not those that the encoder wrote, in their order and at their times. */
 export function encodedDifferences(
   plan: MuxPlan,
   result: Pick<MuxResult, 'voices'>,
-  { packetHashes, packetTimes }: ReadFacts,
+  { packetHashes, packetTimes }: { readonly packetHashes: PacketHashes; readonly packetTimes: PacketTimesByIndex },
 ): readonly string[] {
   const { writing, media } = plan
   if (writing.kind === 'remux') return []

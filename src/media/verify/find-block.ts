@@ -1,7 +1,7 @@
 import { correlate, energyOf, nearestWaveformPeak } from '../pcm/correlate.js'
 import { voiceBand, withoutRumble } from '../pcm/voice-band.js'
 import type { MuxedVoice } from '../write/remux/mux.js'
-import { type SyncPlace, type SyncSample, syncReach } from '../write/remux/sync-reference.js'
+import { type SyncSample, syncReach } from '../write/remux/sync-reference.js'
 
 /** Least correlation that counts as a match. */
 const LEAST_MATCH = 0.3
@@ -24,24 +24,19 @@ const LEAST_REST = 1e-4
 /** Most samples of a frame that a decoder leaves out. A track that starts late skips far more samples than that. */
 const LONGEST_FRAME = 2048
 
-interface FoundBlock {
-  readonly place: SyncPlace
-  /** True if the decoded audio does not resemble the audio that was fed. */
-  readonly isLost: boolean
-}
-
 /**
  * Finds a decoded block in the fed sound. Every lag then explains the same decoded samples. The noise of the encoder
  * differs from place to place, but it cannot make one period of a tone look better than another.
  *
  * @param window the decoded block; shorter if the decoded sound ends in it, which its length is to judge
+ * @returns `isLost` is true if the decoded audio does not resemble the audio that was fed
  */
 export function findBlock(
   voice: MuxedVoice,
   { at, atSample, values: all }: SyncSample,
   window: Float64Array,
   codec?: string,
-): FoundBlock {
+) {
   const { sampleRate } = voice.format
   const unjudged = { at, atSample, offsetSamples: null }
   const values = all.subarray(0, window.length + 2 * syncReach(sampleRate))

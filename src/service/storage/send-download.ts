@@ -6,18 +6,11 @@ import { contentDisposition, mediaTypeOf } from './file-storage.js'
 import { ifMissing } from './if-missing.js'
 import { blobHeaders, StorageFault } from './storage-answers.js'
 
-/** A file on disk to send, and the name that a browser gives it. */
-interface FileToSend {
-  readonly path: string
-  readonly extension: string
-  readonly name: string
-}
-
 /** Answers a GET or HEAD of a file, whole or one range of it (RFC 9110, 14). @throws {StorageFault} */
 export async function sendDownload(
   request: IncomingMessage,
   response: ServerResponse,
-  source: FileToSend,
+  source: { readonly path: string; readonly extension: string; readonly name: string },
 ): Promise<void> {
   // Keep the file open: a deletion in the meantime removes the name, not the bytes that are being sent.
   await using file = await open(source.path, 'r').catch(ifMissing(undefined))

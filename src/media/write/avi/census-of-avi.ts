@@ -33,16 +33,10 @@ export function censusOfAvi(
   return [...avi.parts.flatMap((part) => partOfFile(avi, part, { reasons, signatures })), ...trailing]
 }
 
-/** Parts that do not stay: reasons by their start. */
-interface Changes {
-  readonly reasons: ReadonlyMap<number, string>
-  readonly signatures: ReadonlySet<Chunk>
-}
-
 function partOfFile(
   { headers, data }: AviFile,
   { name, start, end, chunks, movi, index }: AviPart,
-  { reasons, signatures }: Changes,
+  { reasons, signatures }: { readonly reasons: ReadonlyMap<number, string>; readonly signatures: ReadonlySet<Chunk> },
 ): readonly CensusEntry[] {
   const entryOf = (chunk: Chunk): readonly CensusEntry[] => {
     const [path, length] = [`${name}/${chunk.id.trim()}`, chunk.end - chunk.start]

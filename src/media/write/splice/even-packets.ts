@@ -41,16 +41,11 @@ function encodedSpan({ from, to }: PacketSpan): PacketSpan {
   return { from: from - MOST_MOVES - LEAD_PACKETS, to: to + MOST_MOVES + TAIL_PACKETS }
 }
 
-interface Steps {
-  readonly stepSamples: number
-  readonly primingSamples: number
-}
-
 function partOf(
   job: SpliceJob,
   span: PacketSpan,
   file: FileHandle,
-  { stepSamples: samples, primingSamples }: Steps,
+  { stepSamples: samples, primingSamples }: { readonly stepSamples: number; readonly primingSamples: number },
 ): Part {
   const { track, input, scratch } = job
   const { from: first, to: last } = encodedSpan(span)
