@@ -1,7 +1,8 @@
 import { uint32BE } from '../../src/media/number-bytes.js'
-import { makeBox } from '../../src/media/probe/movie/box.js'
+import { unlessMalformed } from '../../src/media/probe/malformed-file.js'
+import { type Box, bodyOf, childBoxes, endOf, makeBox } from '../../src/media/probe/movie/box.js'
+import { parseBoxes } from '../../src/media/probe/movie/parse-boxes.js'
 import { type AdtsFormat, brokenSegment, type SegmentFormat, withHeader, withoutHeader } from './audio-frames.js'
-import { type BoxSpan, boxesIn } from './mp4-boxes.js'
 
 const BASE_DATA_OFFSET = 0x1
 const TRACK_DEFAULT_SIZE = 0x10
@@ -23,10 +24,10 @@ interface SampleRun {
 }
 
 interface Fragment {
-  readonly moof: BoxSpan
-  readonly mdat: BoxSpan
-  readonly parts: readonly (BoxSpan | SampleRun)[]
-  readonly traf: BoxSpan
+  readonly moof: Box
+  readonly mdat: Box
+  readonly parts: readonly (Box | SampleRun)[]
+  readonly traf: Box
 }
 
 /** Sound in fragments of an MP4, one track. A segment whose frames keep their sizes comes out bit for bit. */
@@ -54,21 +55,22 @@ export class FragmentFormat implements SegmentFormat {
     let length = 0
     for (const box of boxes) {
       const fragment = fragments.find(({ moof, mdat }) => moof === box || mdat === box)
-      const piece = fragment ? writeHalf(segment, fragment, box, samples) : segment.subarray(box.start, box.end)
+      const piece = fragment ? writeHalf(fragment, box, samples) : (box.bytes ?? EMPTY)
       pieces.push(piece)
       length += piece.length
-      edges.set(box.end, length)
+      edges.set(endOf(box), length)
     }
-    return withIndex(Buffer.concat(pieces), segment, edges)
+    return withIndex(Buffer.concat(pieces), boxes, edges)
   }
 
-  #boxes(segment: Buffer): readonly BoxSpan[] {
-    const boxes = boxesIn(segment)
-    if (boxes === null) throw brokenSegment(this.#name, 'is cut off within a box')
+  #boxes(segment: Buffer): readonly Box[] {
+    const boxes = unlessMalformed(() => parseBoxes(segment, 0, ''), [])
+    const last = boxes.at(-1)
+    if ((last ? endOf(last) : 0) < segment.length) throw brokenSegment(this.#name, 'is cut off within a box')
     return boxes
   }
 
-  #fragments(segment: Buffer, boxes: readonly BoxSpan[]): readonly Fragment[] {
+  #fragments(segment: Buffer, boxes: readonly Box[]): readonly Fragment[] {
     return boxes.flatMap((moof, place) => {
       if (moof.type !== 'moof') return []
       const mdat = boxes.slice(place).find(({ type }) => type === 'mdat')
@@ -77,42 +79,41 @@ export class FragmentFormat implements SegmentFormat {
     })
   }
 
-  #fragment(segment: Buffer, moof: BoxSpan, mdat: BoxSpan): Fragment {
-    const [traf, ...others] = (boxesIn(segment, moof.content, moof.end) ?? []).filter(({ type }) => type === 'traf')
-    const inside = traf && boxesIn(segment, traf.content, traf.end)
-    const header = inside?.find(({ type }) => type === 'tfhd')
-    if (!traf || !inside || !header || others.length > 0) throw brokenSegment(this.#name, 'holds more than one track')
-    if (inside.some(({ type }) => type === 'senc' || type === 'saiz')) throw brokenSegment(this.#name, 'is encrypted')
-    const flags = segment.readUInt32BE(header.content) & 0xffffff
+  #fragment(segment: Buffer, moof: Box, mdat: Box): Fragment {
+    const [traf, ...others] = childBoxes(moof, 'traf')
+    const [header] = childBoxes(traf, 'tfhd')
+    if (!traf || !header || others.length > 0) throw brokenSegment(this.#name, 'holds more than one track')
+    if (traf.children.some(({ type }) => type === 'senc' || type === 'saiz'))
+      throw brokenSegment(this.#name, 'is encrypted')
+    const fields = bodyOf(header)
+    const flags = fields.readUInt32BE(0) & 0xffffff
     if (flags & BASE_DATA_OFFSET)
       throw brokenSegment(this.#name, 'counts from the beginning of a file that is not there')
-    const defaultSize = defaultSizeOf(segment, header, flags)
-    let at = mdat.content
-    const parts = inside.map((box): BoxSpan | SampleRun => {
+    const defaultSize = defaultSizeOf(fields, flags)
+    let at = mdat.start + mdat.headerBytes
+    const parts = traf.children.map((box): Box | SampleRun => {
       if (box.type !== 'trun') return box
-      const run = this.#run(segment, box, { moof, at, defaultSize })
+      const run = this.#run(segment, bodyOf(box), { moof, at, defaultSize })
       at = run.end
-      if (at > mdat.end) throw brokenSegment(this.#name, 'says that it holds more than it does')
+      if (at > endOf(mdat)) throw brokenSegment(this.#name, 'says that it holds more than it does')
       return run.run
     })
     return { moof, mdat, parts, traf }
   }
 
-  #run(segment: Buffer, box: BoxSpan, base: { moof: BoxSpan; at: number; defaultSize: number | null }) {
-    const versionAndFlags = segment.readUInt32BE(box.content)
+  #run(segment: Buffer, body: Buffer, base: { moof: Box; at: number; defaultSize: number | null }) {
+    const versionAndFlags = body.readUInt32BE(0)
     const has = (flag: number) => (versionAndFlags & flag) !== 0
-    const count = segment.readUInt32BE(box.content + 4)
-    let at = box.content + 8
-    const start = has(DATA_OFFSET) ? base.moof.start + segment.readInt32BE(at) : base.at
+    const count = body.readUInt32BE(4)
+    let at = 8
+    const start = has(DATA_OFFSET) ? base.moof.start + body.readInt32BE(at) : base.at
     if (has(DATA_OFFSET)) at += 4
-    const first = segment.subarray(at, has(FIRST_SAMPLE_FLAGS) ? at + 4 : at)
+    const first = body.subarray(at, has(FIRST_SAMPLE_FLAGS) ? at + 4 : at)
     at += first.length
-    const [beforeBytes, afterBytes] = [
-      has(SAMPLE_DURATION) ? 4 : 0,
-      (has(SAMPLE_FLAGS) ? 4 : 0) + (has(SAMPLE_TIME_OFFSET) ? 4 : 0),
-    ]
+    const beforeBytes = has(SAMPLE_DURATION) ? 4 : 0
     const sizeBytes = has(SAMPLE_SIZE) ? 4 : 0
-    if (at + count * (beforeBytes + sizeBytes + afterBytes) > box.end)
+    const afterBytes = (has(SAMPLE_FLAGS) ? 4 : 0) + (has(SAMPLE_TIME_OFFSET) ? 4 : 0)
+    if (at + count * (beforeBytes + sizeBytes + afterBytes) > body.length)
       throw brokenSegment(this.#name, 'has a table that is cut off')
     if (sizeBytes === 0 && base.defaultSize === null)
       throw brokenSegment(this.#name, 'does not say how long its frames are')
@@ -120,10 +121,10 @@ export class FragmentFormat implements SegmentFormat {
     const samples = []
     let end = start
     for (let place = 0; place < count; place++) {
-      const before = segment.subarray(at, at + beforeBytes)
-      const size = sizeBytes ? segment.readUInt32BE(at + beforeBytes) : (base.defaultSize as number)
+      const before = body.subarray(at, at + beforeBytes)
+      const size = sizeBytes ? body.readUInt32BE(at + beforeBytes) : (base.defaultSize as number)
       at += beforeBytes + sizeBytes
-      rows.push({ before, after: segment.subarray(at, at + afterBytes) })
+      rows.push({ before, after: body.subarray(at, at + afterBytes) })
       at += afterBytes
       samples.push(segment.subarray(end, end + size))
       end += size
@@ -132,34 +133,32 @@ export class FragmentFormat implements SegmentFormat {
   }
 }
 
+const EMPTY = Buffer.alloc(0)
+
 /** Takes the samples of a fragment off the front of those that are left, and writes its `moof`, then its `mdat`. */
-function writeHalf(segment: Buffer, fragment: Fragment, box: BoxSpan, left: Buffer[]): Buffer {
+function writeHalf(fragment: Fragment, box: Box, left: Buffer[]): Buffer {
   const runs = fragment.parts.filter((part) => 'rows' in part)
   const count = runs.reduce((sum, { rows }) => sum + rows.length, 0)
   if (box === fragment.mdat) return makeBox('mdat', Buffer.concat(left.splice(0, count)))
   const samples = left.slice(0, count)
   // The offsets count from the beginning of the box whose length they do not change.
-  const { length } = moofOf(segment, fragment, samples, 0)
-  return moofOf(segment, fragment, samples, length + 8)
+  const { length } = moofOf(fragment, samples, 0)
+  return moofOf(fragment, samples, length + 8)
 }
 
-function moofOf(
-  segment: Buffer,
-  { moof, traf, parts }: Fragment,
-  samples: readonly Buffer[],
-  mediaStart: number,
-): Buffer {
+function moofOf({ moof, traf, parts }: Fragment, samples: readonly Buffer[], mediaStart: number): Buffer {
   let [place, offset] = [0, mediaStart]
   const content = parts.map((part) => {
-    if (!('rows' in part)) return segment.subarray(part.start, part.end)
+    if (!('rows' in part)) return part.bytes ?? EMPTY
     const own = samples.slice(place, place + part.rows.length)
     const box = trunOf(part, own, offset)
     place += own.length
     offset += own.reduce((sum, { length }) => sum + length, 0)
     return box
   })
-  const before = segment.subarray(moof.content, traf.start)
-  const inside = [before, makeBox('traf', Buffer.concat(content)), segment.subarray(traf.end, moof.end)]
+  const inside = moof.children.map((child) =>
+    child === traf ? makeBox('traf', Buffer.concat(content)) : (child.bytes ?? EMPTY),
+  )
   return makeBox('moof', Buffer.concat(inside))
 }
 
@@ -170,32 +169,31 @@ function trunOf({ versionAndFlags, first, rows }: SampleRun, samples: readonly B
 }
 
 /** Writes the new sizes into the segment's own index (`sidx`); an index that cannot be corrected becomes free space. */
-function withIndex(written: Buffer, segment: Buffer, edges: ReadonlyMap<number, number>): Buffer {
-  for (const index of (boxesIn(segment) ?? []).filter(({ type }) => type === 'sidx')) {
+function withIndex(written: Buffer, boxes: readonly Box[], edges: ReadonlyMap<number, number>): Buffer {
+  for (const index of boxes.filter(({ type }) => type === 'sidx')) {
     const start = edges.get(index.start) ?? 0
-    const version = segment[index.content] as number
-    const at = index.content + (version === 0 ? 20 : 28)
-    const firstOffset = version === 0 ? segment.readUInt32BE(at - 4) : Number(segment.readBigUInt64BE(at - 8))
-    let old = index.end + firstOffset
-    for (let place = 0; place < segment.readUInt16BE(at + 2); place++) {
+    const body = bodyOf(index)
+    const at = body[0] === 0 ? 20 : 28
+    const firstOffset = body[0] === 0 ? body.readUInt32BE(at - 4) : Number(body.readBigUInt64BE(at - 8))
+    let old = endOf(index) + firstOffset
+    for (let place = 0; place < body.readUInt16BE(at + 2); place++) {
       const row = at + 4 + place * 12
-      const reference = segment.readUInt32BE(row)
+      const reference = body.readUInt32BE(row)
       const next = old + (reference & 0x7fffffff)
       const [from, to] = [edges.get(old), edges.get(next)]
       if (from === undefined || to === undefined) {
         written.write('free', start + 4, 'latin1')
         break
       }
-      written.writeUInt32BE(((reference & 0x80000000) | (to - from)) >>> 0, start + row - index.start)
+      written.writeUInt32BE(((reference & 0x80000000) | (to - from)) >>> 0, start + index.headerBytes + row)
       old = next
     }
   }
   return written
 }
 
-function defaultSizeOf(segment: Buffer, header: BoxSpan, flags: number): number | null {
+/** @param fields of `tfhd`: track id, then the optional ones in the order of their flags */
+function defaultSizeOf(fields: Buffer, flags: number): number | null {
   if (!(flags & TRACK_DEFAULT_SIZE)) return null
-  // Track id, then the optional fields in the order of their flags.
-  const before = (flags & 0x2 ? 4 : 0) + (flags & 0x8 ? 4 : 0)
-  return segment.readUInt32BE(header.content + 8 + before)
+  return fields.readUInt32BE(8 + (flags & 0x2 ? 4 : 0) + (flags & 0x8 ? 4 : 0))
 }

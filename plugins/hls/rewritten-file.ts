@@ -1,7 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { makeFolder } from '../../src/core/make-folder.js'
-import { boxesIn } from './mp4-boxes.js'
+import { unlessMalformed } from '../../src/media/probe/malformed-file.js'
+import { parseBoxes } from '../../src/media/probe/movie/parse-boxes.js'
 import type { ResourceRange } from './playlist.js'
 
 /** Boxes that say where in the file its fragments lie: packagers write one before or behind all of them. */
@@ -64,7 +65,8 @@ export class RewrittenFile {
     if (end <= this.#read) return
     const { buffer } = await this.#source.read(Buffer.alloc(end - this.#read), 0, end - this.#read, this.#read)
     // An index of the whole file, outside every segment, would lead astray now; players go by the playlist.
-    for (const box of boxesIn(buffer) ?? []) if (INDEXES.has(box.type)) buffer.write('free', box.start + 4, 'latin1')
+    for (const { type, start } of unlessMalformed(() => parseBoxes(buffer, 0, 'part'), []))
+      if (INDEXES.has(type)) buffer.write('free', start + 4, 'latin1')
     await this.#append(buffer)
     this.#read = end
   }

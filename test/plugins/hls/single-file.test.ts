@@ -1,7 +1,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { regenerateHls } from 'voxmux/plugins/hls'
-import { boxesIn } from '../../../plugins/hls/mp4-boxes.js'
+import { endOf } from '../../../src/media/probe/movie/box.js'
+import { parseBoxes } from '../../../src/media/probe/movie/parse-boxes.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
 import { jobBench } from '../../helpers/job-bench.js'
 import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
@@ -11,15 +12,17 @@ import { compareSounds, differingFiles, frameTimes, soundOf } from './package-fa
 const bench = jobBench()
 
 const playlist = (...lines: readonly string[]) => ['#EXTM3U', '#EXT-X-VERSION:6', ...lines, ''].join('\r\n')
-const typesIn = async (name: string) => (boxesIn(await readFile(bench.folder.file(name))) ?? []).map(({ type }) => type)
+const typesIn = async (name: string) =>
+  parseBoxes(await readFile(bench.folder.file(name)), 0, '').map(({ type }) => type)
 
 /** A rendition as Shaka Packager lays it out: one file with its index in front, two fragments a segment. */
 async function makeRendition(name: string, ...input: readonly string[]): Promise<void> {
   const path = bench.folder.file(`in/${name}.mp4`)
   await ffmpeg(...input, '-movflags', '+dash+global_sidx', '-frag_duration', '1000000', '-f', 'mp4', path)
-  const boxes = boxesIn(await readFile(path)) ?? []
+  const boxes = parseBoxes(await readFile(path), 0, '')
   const starts = boxes.filter(({ type }) => type === 'moof').map(({ start }) => start)
-  const end = boxes.findLast(({ type }) => type === 'mdat')?.end ?? 0
+  const last = boxes.findLast(({ type }) => type === 'mdat')
+  const end = last ? endOf(last) : 0
   const segments = starts.flatMap((start, index) =>
     index % 2 === 0 ? [[start, starts[index + 2] ?? end] as const] : [],
   )

@@ -134,15 +134,40 @@ function isSameShape(before: SoundEntry, after: SoundEntry): boolean {
   return hasSameChannels && isSame(32, 36) && (before.version === 0 || isSame(36, 40))
 }
 
-/** Channel configuration in the decoder configuration of AAC; null if there is none. */
+/** Channel configuration of AAC: 5 bits of type, 4 of rate, 4 of channels. Null if there is none. */
 function aacChannels({ children }: SoundEntry): number | null {
-  const esds = codecBoxes(children).get('esds')
-  // Tag 5 holds the configuration: its length in 1 to 4 bytes, then 5 bits of type, 4 of rate, 4 of channels.
-  const tag = esds?.indexOf(5, 12 + 17) ?? -1
-  if (!esds || tag < 0) return null
-  let at = tag + 1
-  while (at < esds.length && ((esds[at] as number) & 0x80) !== 0) at += 1
-  return at + 2 < esds.length ? ((esds[at + 2] as number) >> 3) & 15 : null
+  const config = aacConfigIn(children)
+  return config && config.length > 1 ? ((config[1] as number) >> 3) & 15 : null
+}
+
+/** The AudioSpecificConfig of a sound description; null if it has none. */
+export function aacConfigOf(entry: SampleEntry): Buffer | null {
+  return aacConfigIn(soundEntry(entry)?.children ?? [])
+}
+
+function aacConfigIn(children: readonly Box[]): Buffer | null {
+  const stream = descriptorIn(codecBoxes(children).get('esds') ?? EMPTY, 12)
+  if (!stream) return null
+  // ES id (2 bytes), then flags that announce three optional fields.
+  const flags = stream.body[2] ?? 0
+  const optional = (flags & 0x80 ? 2 : 0) + (flags & 0x40 ? 1 + (stream.body[3] ?? 0) : 0) + (flags & 0x20 ? 2 : 0)
+  const decoder = descriptorIn(stream.body, 3 + optional)
+  const specific = decoder?.tag === DECODER_CONFIG ? descriptorIn(decoder.body, 13) : null
+  return specific?.tag === DECODER_SPECIFIC ? specific.body : null
+}
+
+const [DECODER_CONFIG, DECODER_SPECIFIC] = [4, 5]
+
+/** A descriptor: a tag, a length in up to four groups of seven bits, and its body. */
+function descriptorIn(bytes: Buffer, start: number): { tag: number; body: Buffer } | null {
+  let length = 0
+  for (let at = start + 1; at < Math.min(bytes.length, start + 5); at++) {
+    const byte = bytes[at] as number
+    length = (length << 7) | (byte & 0x7f)
+    if (byte & 0x80) continue
+    return { tag: bytes[start] as number, body: bytes.subarray(at + 1, at + 1 + length) }
+  }
+  return null
 }
 
 const EMPTY = Buffer.alloc(0)
