@@ -36,6 +36,7 @@ export function mappedJobStore(
   }
 
   return {
+    ...store,
     enqueue: async (request) => {
       const answer = await store.enqueue(stored(request))
       return { ...answer, job: here(answer.job) }
@@ -45,15 +46,12 @@ export function mappedJobStore(
       return claim.outcome === 'unknown' ? claim : { ...claim, job: here(claim.job) }
     },
     claimNext,
-    freeDead: () => store.freeDead(),
-    heartbeat: (...args) => store.heartbeat(...args),
     checkpoint: async (lease, checkpoint) => here(await store.checkpoint(lease, stored(checkpoint))),
     takeOutput: async (lease, path) => here(await store.takeOutput(lease, stored(path))),
     complete: async (lease, end) => here(await store.complete(lease, stored(end))),
     fail: async (...args) => here(await store.fail(...args)),
     retryAt: async (...args) => here(await store.retryAt(...args)),
     release: async (...args) => here(await store.release(...args)),
-    putBack: (claimed) => store.putBack(claimed),
     get: async (id) => here(await store.get(id)),
     getByKey: async (key) => here(await store.getByKey(key)),
     list: async (filter = {}) => here(await store.list(stored(filter))),
@@ -62,13 +60,9 @@ export function mappedJobStore(
     requeue: async (id) => here(await store.requeue(id)),
     cancel: async (...args) => here(await store.cancel(...args)),
     expedite: (filter) => store.expedite(stored(filter)),
-    forget: (id) => store.forget(id),
-    forgetEnded: (beforeMs) => store.forgetEnded(beforeMs),
     pause: (group, reason) => store.pause(stored(group), reason),
     resume: (group) => store.resume(stored(group)),
     pauses: async () => (await store.pauses()).map((pause) => ({ ...pause, group: here(pause.group) })),
-    watch: (onReady) => store.watch(onReady),
-    close: () => store.close(),
   }
 }
 

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { TransientError } from '../../core/errors.js'
 import type { PipelineContext } from '../context.js'
 import { requireFreeSpace } from '../output/free-space.js'
-import { partPath, receiptPartPath, reportPartPath, sidecarPartPath } from '../output/part-file.js'
+import { partPath } from '../output/part-file.js'
 import { clearStale, keepForInspection, makeWorkFolder } from '../output/work-folder.js'
 import type { JobPlan } from '../plan/plan-job.js'
 
@@ -35,9 +35,9 @@ export async function openWorkbench(
   const { stateDir } = context
   const folder = await folderIdentity(dirname(output))
   const part = partPath(output, jobId)
-  const receiptPart = receiptPartPath(output, jobId)
-  const reportPart = reportPartPath(output, jobId)
-  const sidecarPart = sidecarPartPath(output, jobId)
+  const receiptPart = partPath(output, jobId, '.json')
+  const reportPart = partPath(output, jobId, '.html')
+  const sidecarPart = partPath(output, jobId, '.c2pa')
   let workFolder: string | undefined
   return {
     ...{ part, receiptPart, reportPart, sidecarPart },

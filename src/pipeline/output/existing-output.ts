@@ -2,7 +2,7 @@ import { lstat, stat } from 'node:fs/promises'
 import { hasBytes, type QuickIdentity, quickIdentity } from '../../core/file-identity.js'
 import type { Job, JobStore } from '../../ledger/index.js'
 import { receiptPath } from '../plan/output-path.js'
-import { receiptPartPath } from './part-file.js'
+import { partPath } from './part-file.js'
 import { outputExists, outputNoFile } from './publish.js'
 import { type Receipt, readReceipt, writeReceipt } from './receipt.js'
 
@@ -119,7 +119,7 @@ export async function wasPublishedBy(job: Job | null, output: string, signal?: A
   const receipt = receiptPath(output)
   // The receipt of an output that this one replaced may still be there.
   if ((await readReceipt(receipt))?.output.sha256 !== published.output.sha256)
-    await writeReceipt(receipt, published, receiptPartPath(output, published.job))
+    await writeReceipt(receipt, published, partPath(output, published.job, '.json'))
   return true
 }
 

@@ -15,24 +15,12 @@ const MAY_STAY: ReadonlySet<string> = new Set(['EPERM', 'EACCES', 'ENOENT'])
  * Names a hidden file in the destination's folder, in which a job builds its output. Each call returns another name.
  * Receipts publish the job's id, so a predictable name would let an attacker put a link in the place of the part.
  */
-export function partPath(output: string, jobId: string): string {
-  return join(dirname(output), `.voxmux-${jobId}-${randomBytes(12).toString('hex')}.part`)
+export function partPath(output: string, jobId: string, ending: '' | PartEnding = ''): string {
+  return join(dirname(output), `.voxmux-${jobId}-${randomBytes(12).toString('hex')}.part${ending}`)
 }
 
-/** Names a hidden file in which a receipt is built. */
-export function receiptPartPath(output: string, jobId: string): string {
-  return `${partPath(output, jobId)}.json`
-}
-
-/** Names a hidden file in which the sidecar of Content Credentials is built. */
-export function sidecarPartPath(output: string, jobId: string): string {
-  return `${partPath(output, jobId)}.c2pa`
-}
-
-/** Names a hidden file in which a report is built. */
-export function reportPartPath(output: string, jobId: string): string {
-  return `${partPath(output, jobId)}.html`
-}
+/** Ends the name of the part of a file beside the output: its receipt, its sidecar of Content Credentials, its report. */
+type PartEnding = '.json' | '.c2pa' | '.html'
 
 /**
  * Removes the part files and probes that a killed process left in a folder.

@@ -5,7 +5,7 @@ import { probe } from '../../media/index.js'
 import type { MediaInfo } from '../../media/media-info.js'
 import { certify } from '../output/certify.js'
 import { requireFreeNames } from '../output/files-beside.js'
-import { receiptPartPath, reportPartPath } from '../output/part-file.js'
+import { partPath } from '../output/part-file.js'
 import { type Receipt, readReceipt, regeneratedStreams, writeReceipt } from '../output/receipt.js'
 import { makeWorkFolder } from '../output/work-folder.js'
 import { receiptPath, reportPath } from '../plan/output-path.js'
@@ -43,7 +43,7 @@ export async function reportLate(
   const isCertified = qc === null || (standard === qc && fault === null)
   if (page !== '' && isCertified && (isCompared || !compares)) return receipt
   await requireFreeNames(output, { report: true, sidecar: false })
-  const part = reportPartPath(output, jobId)
+  const part = partPath(output, jobId, '.html')
   const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)
   try {
     const certificate = isCertified ? receipt.certificate : await certify(output, receipt, qc, signal)
@@ -52,7 +52,7 @@ export async function reportLate(
     const files = { before, after: await probe(output, { signal }), durationSec, workFolder, signal }
     await buildReport(reported, part, compares || isCompared ? files : null)
     await publishReport(part, output)
-    await writeReceipt(receiptPath(output), reported, receiptPartPath(output, jobId))
+    await writeReceipt(receiptPath(output), reported, partPath(output, jobId, '.json'))
     return reported
   } finally {
     await rm(part, { force: true })
