@@ -190,53 +190,49 @@ export function systemCode(thrown: unknown): string | undefined {
   return (isUnnamed && UNNAMED[Math.abs(errno ?? 0)]) || code
 }
 
-/** Converts file system errors that a user can fix. */
-function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
-  if (!(thrown instanceof Error)) return undefined
-  const { path } = thrown as NodeJS.ErrnoException
-  const where = path ?? input ?? 'the file'
-  // A full disk is never that of the input, which is only read.
-  const written = path ?? 'a file of this job'
-  switch (systemCode(thrown)) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return new TransientError('ERR_DISK_FULL', `No space left while writing ${written}.`, {
-        cause: thrown,
-        input,
+type SystemFault = (path: string | undefined, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'>) => VoxmuxError
+
+/** Errors of a file system that a user can fix, by the codes of the system. */
+const SYSTEM_FAULTS: readonly (readonly [codes: string, fault: SystemFault])[] = [
+  [
+    'ENOSPC EDQUOT',
+    // A full disk is never that of the input, which is only read.
+    (path = 'a file of this job', options) =>
+      new TransientError('ERR_DISK_FULL', `No space left while writing ${path}.`, {
+        ...options,
         remedies: [
           'Free some space on that disk, then run the same command again. Voices that are paid for are kept.',
           OTHER_DISK,
         ],
-      })
-    case 'EFBIG':
-      return outputTooLarge(path ?? 'The output', { cause: thrown, input })
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new UsageError('ERR_NOT_PERMITTED', `Permission denied: ${where}.`, {
-        cause: thrown,
-        input,
+      }),
+  ],
+  ['EFBIG', (path = 'The output', options) => outputTooLarge(path, options)],
+  [
+    'EACCES EPERM EROFS',
+    (path, options) =>
+      new UsageError('ERR_NOT_PERMITTED', `Permission denied: ${path ?? options.input ?? 'the file'}.`, {
+        ...options,
         remedies: ['Check the owner and the permissions of the file and of its folder.'],
-      })
-    case 'EIO':
-    case 'ESTALE':
-    case 'ENODEV':
-    case 'ENXIO':
-    case 'ENOTCONN':
-    case 'EHOSTDOWN':
-    case 'EHOSTUNREACH':
-    case 'EREMOTEIO':
-      return storageAway(where, { cause: thrown, input })
-    case 'EMFILE':
-    case 'ENFILE':
-      return new TransientError('ERR_TOO_MANY_FILES', 'Too many files are open.', {
-        cause: thrown,
-        input,
+      }),
+  ],
+  [
+    'EIO ESTALE ENODEV ENXIO ENOTCONN EHOSTDOWN EHOSTUNREACH EREMOTEIO',
+    (path, options) => storageAway(path ?? options.input ?? 'the file', options),
+  ],
+  [
+    'EMFILE ENFILE',
+    (_, options) =>
+      new TransientError('ERR_TOO_MANY_FILES', 'Too many files are open.', {
+        ...options,
         remedies: ['Raise the limit (ulimit -n) or lower --concurrency.'],
-      })
-    default:
-      return undefined
-  }
+      }),
+  ],
+]
+
+function fromSystemError(thrown: unknown, input?: string): VoxmuxError | undefined {
+  const code = thrown instanceof Error ? systemCode(thrown) : undefined
+  const [, fault] = SYSTEM_FAULTS.find(([codes]) => codes.split(' ').includes(code ?? '')) ?? []
+  return fault?.((thrown as NodeJS.ErrnoException).path, { cause: thrown, input })
 }
 
 /** The message of any thrown value. JavaScript can throw anything, even objects that `String` rejects. */
