@@ -2,16 +2,15 @@ import { z } from 'zod'
 import { engineSpec } from '../voice/engine-spec.js'
 
 const seconds = (description: string) => z.number().positive().meta({ description })
-const timer = (description: string) => z.int().positive().meta({ description })
-const count = (description: string) => z.int().positive().meta({ description })
+const whole = (description: string) => z.int().positive().meta({ description })
 
 const linkSettings = z.strictObject({
   uploadLifetimeSec: seconds('Lifetime of an upload link, in seconds.').default(3600),
   downloadLifetimeSec: seconds('Lifetime of a download link, in seconds.').default(3600),
-  maxUploadBytes: count(
+  maxUploadBytes: whole(
     'Hard limit of one upload or download, in bytes. Keep it above `limits.maxSizeBytes`, so that a file slightly over that limit still gets its -13.',
   ).default(64 * 1024 ** 3),
-  idleTimeoutMs: timer('Closes an upload or download that transfers no byte for this time, in milliseconds.').default(
+  idleTimeoutMs: whole('Closes an upload or download that transfers no byte for this time, in milliseconds.').default(
     120_000,
   ),
 })
@@ -25,26 +24,26 @@ const retentionSettings = z.strictObject({
   recordSec: seconds('Time from the deletion of an output until its record is deleted, in seconds.').default(
     90 * 24 * 3600,
   ),
-  sweepMs: timer('Interval between two searches for expired files, in milliseconds.').default(60_000),
+  sweepMs: whole('Interval between two searches for expired files, in milliseconds.').default(60_000),
 })
 
 const accountSettings = z.strictObject({
-  maxUnstartedFiles: count(
+  maxUnstartedFiles: whole(
     'Files of an account that are registered and not started. Above that, a registration gets a 429.',
   ).default(10_000),
 })
 
 const workSettings = z.strictObject({
-  concurrency: count('Files that this node processes at the same time. The rest stay Pending.').optional(),
-  timeoutMs: timer('Longest processing time of a file, in milliseconds. After that it ends with -12.').default(
+  concurrency: whole('Files that this node processes at the same time. The rest stay Pending.').optional(),
+  timeoutMs: whole('Longest processing time of a file, in milliseconds. After that it ends with -12.').default(
     6 * 3600_000,
   ),
-  attempts: count(
+  attempts: whole(
     'Attempts before a fault of the service, not of the file, ends the file with -1. Crashes and stops do not count.',
   ).default(2),
-  crashes: count('Nodes that may crash while they process a file before the file ends with -1.').default(5),
-  leaseMs: timer('Silence after which another node takes over the files of a node, in milliseconds.').default(30_000),
-  pollMs: timer('Interval at which a node looks for files that another node accepted, in milliseconds.').default(500),
+  crashes: whole('Nodes that may crash while they process a file before the file ends with -1.').default(5),
+  leaseMs: whole('Silence after which another node takes over the files of a node, in milliseconds.').default(30_000),
+  pollMs: whole('Interval at which a node looks for files that another node accepted, in milliseconds.').default(500),
 })
 
 const downloadSettings = z.strictObject({
@@ -53,16 +52,16 @@ const downloadSettings = z.strictObject({
     .min(0)
     .meta({ description: 'Redirects to follow when the service downloads from a URL.' })
     .default(5),
-  connectTimeoutMs: timer('Time limit to connect and receive a response, in milliseconds.').default(20_000),
-  totalTimeoutMs: timer('Time limit of the whole download, in milliseconds.').default(3600_000),
+  connectTimeoutMs: whole('Time limit to connect and receive a response, in milliseconds.').default(20_000),
+  totalTimeoutMs: whole('Time limit of the whole download, in milliseconds.').default(3600_000),
 })
 
 const webhookSettings = z.strictObject({
-  timeoutMs: timer('Time in which a receiver must acknowledge with 2xx, in milliseconds.').default(10_000),
-  attempts: count('Delivery attempts before an event is dropped.').default(8),
-  baseDelayMs: timer('Wait after the first failed delivery, in milliseconds. It doubles each time.').default(1000),
-  maxDelayMs: timer('Longest wait between two deliveries, in milliseconds.').default(10 * 60_000),
-  pollMs: timer('Interval at which a node looks for events that another node queued, in milliseconds.').default(500),
+  timeoutMs: whole('Time in which a receiver must acknowledge with 2xx, in milliseconds.').default(10_000),
+  attempts: whole('Delivery attempts before an event is dropped.').default(8),
+  baseDelayMs: whole('Wait after the first failed delivery, in milliseconds. It doubles each time.').default(1000),
+  maxDelayMs: whole('Longest wait between two deliveries, in milliseconds.').default(10 * 60_000),
+  pollMs: whole('Interval at which a node looks for events that another node queued, in milliseconds.').default(500),
   logSec: seconds('Time for which the delivery log is kept, in seconds.').default(30 * 24 * 3600),
 })
 

@@ -1,3 +1,4 @@
+import { AC3_STEPS } from '../encode/audio-encoding.js'
 import type { Descriptor, ProgramEntry, ProgramTable } from './program-tables.js'
 
 /** Facts about the new sound that a descriptor may state. */
@@ -64,7 +65,6 @@ function isPlainDolby(body: Buffer): boolean {
   return (flags & 0x0f) === 0 && (version === undefined || version === 8 || version === 16)
 }
 
-const ATSC_BIT_RATES = [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640]
 const [ATSC_UPPER_BOUND, DOLBY_SURROUND, ATSC_VERSION] = [32, 2, 8]
 
 /** Version, bit rate, kind of stereo and of service (ATSC A/52, A4.3). */
@@ -74,7 +74,7 @@ function isTrueAtsc(body: Buffer, bitRate: number | null): boolean {
   if (body.length < 3 || bitRate === null) return false
   const [rateAndVersion, rateAndSurround, service] = [body[0] as number, body[1] as number, body[2] as number]
   const code = rateAndSurround >> 2
-  const stated = (ATSC_BIT_RATES[code % ATSC_UPPER_BOUND] ?? 0) * 1000
+  const stated = (AC3_STEPS[code % ATSC_UPPER_BOUND] ?? 0) * 1000
   const isRate = code < ATSC_UPPER_BOUND ? bitRate === stated : bitRate <= stated
   const isPlain = (rateAndSurround & 3) !== DOLBY_SURROUND && service >> 5 === 0
   return (rateAndVersion & 31) === ATSC_VERSION && isRate && isPlain
