@@ -19,7 +19,7 @@ export interface MediaInfo {
   readonly tags: Readonly<Record<string, string>>
   /** Set if a Broadcast WAV says how loud its sound is. */
   readonly statesLoudness?: boolean
-  /** Set if only its packets tell whether the clock of an mp4 or mov jumps. */
+  /** Set if only its packets tell whether the clock of an mp4 or mov jumps or overlaps itself. */
   readonly mayJump?: boolean
   /** Set if ffmpeg may state the time of a packet too early, and by how much at most. */
   readonly clockErrorSec?: number

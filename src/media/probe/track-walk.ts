@@ -66,8 +66,8 @@ export async function walkTrack(
   const walk = tally.result(media.startSec)
   const track = `audio track ${stream.audioIndex} of ${media.path}`
   if (tally.aheadSec > MOST_AHEAD_SEC) throw clockJumps(track, media.path, { kind: 'ahead', bySec: tally.aheadSec })
-  const isFree = FREE_CLOCKS.has(media.container)
-  // Transport streams have a clock beside their packets, and MP4 counts them.
+  const isFree = FREE_CLOCKS.has(media.container) || media.mayJump === true
+  // Transport streams have a clock beside their packets, and MP4 counts them unless it has fragments.
   if (!isFree && GAPPY_CLOCKS.has(media.container) && tally.backSec > OVERLAP_TOLERANCE_SEC)
     throw clockJumps(track, media.path, { kind: 'back' })
   if (isFree && walk.overlapSec > OVERLAP_TOLERANCE_SEC) {

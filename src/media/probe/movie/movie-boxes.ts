@@ -19,7 +19,7 @@ const MAX_TABLE_BYTES = 32 * 1024 * 1024
 const FIRST_BOXES = new Set(['ftyp', 'moov', 'mdat', 'wide', 'free', 'skip', 'pnot'])
 const WANTED: Readonly<Record<string, readonly string[]>> = {
   '': ['moov'],
-  moov: ['mvhd', 'trak'],
+  moov: ['mvhd', 'trak', 'mvex'],
   trak: ['tkhd', 'edts', 'mdia', 'udta'],
   edts: ['elst'],
   mdia: ['mdhd', 'hdlr', 'minf'],

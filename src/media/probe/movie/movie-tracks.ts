@@ -13,6 +13,8 @@ export interface MovieTrack {
   readonly ticksPerSec: number
   readonly movieTicksPerSec: number
   readonly edits: readonly Edit[]
+  /** Some samples may be in fragments. */
+  readonly hasFragments: boolean
   /** Runs of samples of one length, in decoding order. Empty if the samples are in fragments. */
   readonly runs: readonly DurationRun[]
   /** Samples by the table of sizes; 0 without one. */
@@ -37,21 +39,24 @@ const HIGHEST_RATE = 1_000_000
 export async function movieTracks(file: FileHandle, sizeBytes: number): Promise<readonly MovieTrack[]> {
   const tracks: Map<string, Buffer>[] = []
   let movieHead: Buffer = Buffer.alloc(0)
+  let hasFragments = false
   for await (const { box, track } of movieTables(file, sizeBytes)) {
     const body = await tableBody(file, box)
-    if (box.type === 'mvhd') movieHead = body
+    if (box.type === 'mvex') hasFragments = true
+    else if (box.type === 'mvhd') movieHead = body
     else {
       tracks[track] ??= new Map()
       tracks[track].set(box.type, body)
     }
   }
-  return [...tracks.values()].flatMap((tables) => (tables ? [trackOf(tables, numberAfterTimes(movieHead))] : []))
+  const movie = { movieTicksPerSec: numberAfterTimes(movieHead), hasFragments }
+  return [...tracks.values()].flatMap((tables) => (tables ? [{ ...movie, ...trackOf(tables) }] : []))
 }
 
-/** True if packets of sound may be far apart: the samples are in fragments, or one lasts that long. */
-export function mayJump({ handler, runs, ticksPerSec }: MovieTrack): boolean {
+/** True if packets of sound may be far apart, or overlap: samples are in fragments, or one lasts that long. */
+export function mayJump({ handler, hasFragments, runs, ticksPerSec }: MovieTrack): boolean {
   if (handler !== 'soun') return false
-  return runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
+  return hasFragments || runs.length === 0 || runs.some(({ ticks }) => ticks > MOST_AHEAD_SEC * ticksPerSec)
 }
 
 /** True if all packets of sound lie in fragments. */
@@ -60,14 +65,13 @@ export function hasSoundInFragments(tracks: readonly MovieTrack[]): boolean {
   return sound.length > 0 && sound.every(({ runs }) => runs.length === 0)
 }
 
-function trackOf(tables: ReadonlyMap<string, Buffer>, movieTicksPerSec: number): MovieTrack {
+function trackOf(tables: ReadonlyMap<string, Buffer>): Omit<MovieTrack, 'movieTicksPerSec' | 'hasFragments'> {
   const shifts = entries(tables.get('ctts'))
   const sizes = tables.get('stsz')
   return {
     id: numberAfterTimes(tables.get('tkhd')),
     handler: tables.get('hdlr')?.toString('latin1', 8, 12) ?? '',
     ticksPerSec: numberAfterTimes(tables.get('mdhd')),
-    movieTicksPerSec,
     edits: readEdits(tables.get('elst')),
     runs: entries(tables.get('stts')).map((entry) => ({ count: entry.readUInt32BE(0), ticks: entry.readUInt32BE(4) })),
     sampleCount: sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0,

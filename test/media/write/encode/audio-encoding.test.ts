@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { VoxmuxError } from '../../../../src/core/errors.js'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
@@ -127,5 +128,17 @@ describe('a clock that overlaps itself', () => {
     const plan = await planOutput(await probe(folder.file('plain.mkv')), { replaced: [0] })
     const [stream] = plan.streams
     expect(stream?.fate === 'replaced' ? stream.encoding.bitRate : null).toBeGreaterThan(28_000)
+  })
+
+  it.each(['frag_keyframe+empty_moov', 'frag_keyframe'])('is refused in fragments (%s)', async (flags) => {
+    const path = folder.file(`${flags}.mp4`)
+    await ffmpeg(...tone(3), '-c:a', 'aac', '-movflags', flags, '-frag_duration', '500000', path)
+    await planOutput(await probe(path), { replaced: [0] })
+    const file = await readFile(path)
+    const third = [...file.toString('latin1').matchAll(/tfdt/g)][2]?.index ?? 0
+    file.writeBigUInt64BE(file.readBigUInt64BE(third + 8) - 9600n, third + 8)
+    await writeFile(path, file)
+    const refused = planOutput(await probe(path), { replaced: [0] })
+    await expect(refused).rejects.toMatchObject({ code: 'ERR_CLOCK_OVERLAPS', exitCode: 5 })
   })
 })
