@@ -10,7 +10,7 @@ export interface SeenFile extends TakenFile {
 
 /** The mount points of the folders when they were last present. */
 export interface SeenMounts {
-  /** Mount point of a folder; null if the folder was never seen. */
+  /** Mount point of a folder; '' if it was not recorded, null if the folder was never seen. */
   mountOf(group: string, folder: string): string | null
   putMount(group: string, folder: string, mount: string): void
 }
@@ -46,8 +46,14 @@ const MIGRATIONS = [
     PRIMARY KEY (grp, path)
   ) WITHOUT ROWID;
   CREATE INDEX files_by_content ON files (grp, content_id);
+  CREATE TABLE roots (grp TEXT PRIMARY KEY, dev TEXT NOT NULL, seen_ms INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+  `
   -- A mount point keeps its name over a restart of the machine, its device has another number.
   CREATE TABLE mounts (grp TEXT NOT NULL, folder TEXT NOT NULL, mount TEXT NOT NULL, PRIMARY KEY (grp, folder)) WITHOUT ROWID;
+  -- A group was called as its root.
+  INSERT INTO mounts SELECT grp, grp, '' FROM roots;
+  DROP TABLE roots;
   `,
 ]
 

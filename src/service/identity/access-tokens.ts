@@ -58,9 +58,10 @@ export class AccessTokens {
     // Any node of this folder may have issued it, on any port. Nodes share only the tenant.
     const ours = payload.iss?.endsWith(`/${this.#identity.tenantId}/v2.0`) && payload.tid === this.#identity.tenantId
     if (!ours) throw new TokenRefused('token', 'The token was issued for another tenant.')
+    if (typeof payload.azp !== 'string' || !payload.sub) throw new TokenRefused('token', 'The token names no client.')
     const secretMs = payload[SECRET_TIME_CLAIM]
-    if (typeof payload.azp !== 'string' || !payload.sub || typeof secretMs !== 'number')
-      throw new TokenRefused('token', 'The token names no client.')
+    if (typeof secretMs !== 'number')
+      throw new TokenRefused('token', 'The token is from an earlier version of the service. Request a new one.')
     if (payload.scp !== this.#identity.scope)
       throw new TokenRefused('scope', 'The token lacks the scope of this service.')
     return { clientId: payload.azp, userId: payload.sub, secretMs }

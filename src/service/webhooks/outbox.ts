@@ -71,14 +71,14 @@ export class Outbox {
   async claim(owner: string, leaseMs: number, count: number): Promise<OutgoingEvent[]> {
     if (count <= 0) return []
     // Usually nothing waits, and a poll then begins no transaction.
-    if (!(await this.#database.get('SELECT 1 AS found FROM webhook_event LIMIT 1'))) return []
+    if (!(await this.#database.get("SELECT 1 AS found FROM webhook_event WHERE state = 'waiting' LIMIT 1"))) return []
     return this.#database.transaction(async (tx) => {
       await freeDeadLeases(tx)
       const rows = await tx.all(
         `SELECT * FROM webhook_event AS event
-         WHERE due_ms <= ? AND (lease_until_ms IS NULL OR lease_until_ms < ?)
+         WHERE state = 'waiting' AND due_ms <= ? AND (lease_until_ms IS NULL OR lease_until_ms < ?)
            AND NOT EXISTS (SELECT 1 FROM webhook_event AS earlier
-                           WHERE earlier.file_id = event.file_id AND earlier.id < event.id)
+                           WHERE earlier.file_id = event.file_id AND earlier.id < event.id AND earlier.state = 'waiting')
          ORDER BY due_ms LIMIT ? ${tx.dialect.lockFree}`,
         [tx.nowMs, tx.nowMs, count],
       )
@@ -128,7 +128,7 @@ export class Outbox {
         throw new UsageError('ERR_DELIVERY_UNKNOWN', `The log has no webhook with the id ${entryId}.`, {
           remedies: ['List the deliveries: voxmux portal webhook log'],
         })
-      const due = 'UPDATE webhook_event SET due_ms = ? WHERE file_id = ? AND body = ?'
+      const due = "UPDATE webhook_event SET due_ms = ? WHERE file_id = ? AND body = ? AND state = 'waiting'"
       if ((await tx.run(due, [tx.nowMs, fileId, body])).changes > 0) return
       await tx.run(
         `INSERT INTO webhook_event (file_id, user_id, body, secret, due_ms, created_ms)

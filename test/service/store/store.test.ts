@@ -1,7 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { openSqliteFile } from '../../../src/ledger/index.js'
 import { openNodeStore, type StorePlace } from '../../../src/service/store/open-node-store.js'
+import { SERVICE_MIGRATIONS } from '../../../src/service/store/sql/service-migrations.js'
 import { newLeaseOwner } from '../../../src/service/webhooks/lease-owner.js'
 import { freshFolder } from '../../conformance/folder.js'
 import { describeOnPostgres } from '../../helpers/system/postgres-server.js'
@@ -58,6 +61,33 @@ describe('the service’s store in SQLite', () => {
   storeContract(async () => {
     const folder = await freshFolder()
     return { at: { dataDir: folder.path }, remove: () => folder.remove() }
+  })
+
+  it('brings credits of an earlier version over to whole milliseconds', async () => {
+    const folder = await freshFolder()
+    onTestFinished(() => folder.remove())
+    const old = openSqliteFile(join(folder.path, 'service.db'), SERVICE_MIGRATIONS.slice(0, 4))
+    old.run(
+      "INSERT INTO account (id, name, created_ms) VALUES ('a', 'poor', 1), ('b', 'rich', 2), ('c', 'vast', 3)",
+      [],
+    )
+    old.run(
+      `INSERT INTO user (id, account_id, name, credits_sec, created_ms)
+       VALUES ('u', 'a', 'poor', 2.0999999999999996, 1), ('v', 'b', 'rich', NULL, 2), ('w', 'c', 'vast', 1e300, 3)`,
+      [],
+    )
+    old.run(
+      `INSERT INTO file (id, user_id, client_file_id, file_name, state, charged_sec, working_claim, created_ms, updated_ms)
+       VALUES ('f', 'u', 'a', 'a', 'pending', 4.2, 7, 1, 1)`,
+      [],
+    )
+    old.close()
+    const { store, close } = await openNodeStore({ dataDir: folder.path })
+    onTestFinished(close)
+    const credits = async () => (await store.accounts.list()).map(({ creditsSec }) => creditsSec)
+    expect(await credits()).toEqual([2.1, null, Number.MAX_SAFE_INTEGER / 1000])
+    await store.files.change('f', { kind: 'fail', claim: 7, errorCode: -1 })
+    expect((await credits())[0]).toBe(6.3)
   })
 })
 
