@@ -4,7 +4,7 @@ import { probe } from '../../../src/media/probe/probe.js'
 import { bytePlan } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
-import { oggPage, oggPageAt } from '../../../src/media/write/frames/ogg-pages.js'
+import { oggPage, oggPageAt, pagesOfPackets } from '../../../src/media/write/frames/ogg-pages.js'
 import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
 import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
@@ -246,4 +246,13 @@ it('leaves a film with Speex that begins late to the remux, which keeps its prim
   const { plan, verified } = await writtenFile(path)
   expect(plan.writing.kind).toBe('remux')
   for (const offset of syncOffsets(verified)) expect(Math.abs(offset ?? 0)).toBeLessThan(33)
+})
+
+it('numbers the pages of a header that one page does not hold', () => {
+  const pages = pagesOfPackets([Buffer.alloc(200_000, 1), Buffer.alloc(300, 2)], 7, 1)
+  const heads = pages.map(([head]) => Buffer.from(head?.kind === 'bytes' ? head.bytes : []))
+  expect(heads.map((head) => head.readUInt32LE(18))).toEqual([1, 2, 3, 4])
+  // All but the first continue a packet, and only the last ends one.
+  expect(heads.map((head) => head.readUInt8(5) & 1)).toEqual([0, 1, 1, 1])
+  expect(heads.map((head) => head.readBigInt64LE(6))).toEqual([-1n, -1n, -1n, 0n])
 })

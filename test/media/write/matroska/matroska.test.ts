@@ -1,7 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { readMatroska } from '../../../../src/media/write/matroska/read/matroska-file.js'
 import { ffmpeg, ffmpegOutput, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { splicedFile } from '../../../helpers/spliced-file.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
@@ -18,6 +19,12 @@ const film = ['-c:v', 'libx264', '-g', '12', '-bf', '2', '-preset', 'ultrafast']
 
 const AAC = ['-c:a', 'aac']
 const CUES_AT_START = ['-reserve_index_space', '4096']
+
+/** `CodecDelay` of each track of sound, in nanoseconds. */
+async function delaysOf(path: string): Promise<readonly number[]> {
+  const { tracks } = await readMatroska(path, (await stat(path)).size)
+  return tracks.flatMap(({ isAudio, codecDelayNs }) => (isAudio ? [codecDelayNs] : []))
+}
 
 describe('Matroska', () => {
   type Form = readonly [string, name: string, isFilm: boolean, offset: readonly string[], options: readonly string[]]
@@ -65,6 +72,7 @@ describe('Matroska', () => {
         (streams as { start_time: string }[]).map(({ start_time }) => start_time),
       ]
       expect(times(is as Record<string, unknown>)).toEqual(times(was as Record<string, unknown>))
+      expect(await delaysOf(part)).toEqual(await delaysOf(path))
       // Only a program that tests the sound reads its MD5, which ends the first block of the header.
       const md5Of = async (file: string) => {
         const bytes = await readFile(file)
