@@ -14,9 +14,10 @@ if (!hasFailed && !rest.slice(0, -4).includes('--all')) process.exit(0)
 const title = `voxmux: ${basename(source)} ${status}`
 const steps = remedies ? remedies.split('\n').map((remedy) => `→ ${remedy}`) : []
 const lines = hasFailed ? [message, ...steps, source] : [output]
-const [address, authorization] = readFileSync(addressFile, 'utf8')
+const [address, authorization] = readAddressFile()
   .split('\n')
   .map((line) => line.trim())
+if (!URL.canParse(address)) stop(`${addressFile} has no address. Paste that of the webhook into its first line.`)
 const url = new URL(address)
 
 const requests = {
@@ -41,10 +42,27 @@ const requests = {
   },
 }
 
+if (!Object.hasOwn(requests, kind)) stop(`"${kind}" is not known. Use slack, teams or ntfy.`)
 const body = JSON.stringify(requests[kind]())
 const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) }
-const response = await fetch(url, { method: 'POST', headers, body })
-process.exit(response.ok ? 0 : 1)
+const response = await fetch(url, { method: 'POST', headers, body }).catch(({ message, cause }) =>
+  stop(`${url.host} was not reached (${cause?.code ?? message}). Check the address in ${addressFile}.`),
+)
+if (!response.ok) stop(`${url.host} responded with status ${response.status}. Check the address in ${addressFile}.`)
+
+function readAddressFile() {
+  try {
+    return readFileSync(addressFile, 'utf8')
+  } catch (error) {
+    return stop(`The file with the address cannot be read (${error.message}).`)
+  }
+}
+
+/** The path of an address holds its secret: only the host is shown. */
+function stop(message) {
+  process.stderr.write(`chat.mjs: ${message}\n`)
+  process.exit(1)
+}
 
 /** Slack reads these three as markup. */
 function escaped(text) {

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -6,6 +7,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { UsedFolders } from '../../../../plugins/watch-folder/folders/used-folders.js'
 import { type AfterFacts, callAfter } from '../../../../plugins/watch-folder/hooks/call-after.js'
@@ -209,6 +211,18 @@ describe('the recipes', () => {
       [asked, 'Bearer key', expect.anything()],
     ])
     expect(JSON.stringify(posted[1])).toContain('/out/-a $(id).mov')
+  })
+
+  it.each([
+    ['slack', 'URL', /^chat\.mjs: 127\.0\.0\.1:\d+ responded with status 410\. Check the address in \S+\.\n$/],
+    ['slack', '', /has no address\. Paste/],
+    ['slak', 'URL', /"slak" is not known\. Use slack, teams or ntfy\./],
+  ])('say why nothing was posted: %s %s', async (kind, address, said) => {
+    const url = await withServer((_, response) => void response.writeHead(410).end())
+    writeFileSync(folder.file('address'), address.replace('URL', `${url}/secret`))
+    const args = [script('chat.mjs'), kind, folder.file('address'), 'failed', '', '/in/a.mov', 'film']
+    const ended = promisify(execFile)(process.execPath, args)
+    await expect(ended).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
   })
 
   it('mail a failure', async () => {
