@@ -2,6 +2,7 @@ import { make } from './elements.js'
 
 /** Remedies of this page for refusals that name a flag of the command line. */
 const OWN_REMEDIES = {
+  '-3': 'Add a part that contains speech under Parts. If the file has several tracks, choose that of the dialogue under Settings.',
   '-4': 'Choose the channels under Settings.',
   '-8': 'Choose a track under Settings.',
   ERR_OUTPUT_EXISTS: 'Write another name under Output, or tick Replace an existing output.',
