@@ -151,14 +151,20 @@ def said(error):
     return " ".join([error["message"], *error["remedies"]])
 
 
+def scene_of(context):
+    """The scene that the sequencer shows. Since Blender 5 it may be another than that of the window."""
+    return getattr(context, "sequencer_scene", None) or context.scene
+
+
 def strips_of(context):
     """All strips; the collection has another name since Blender 4.4."""
-    editor = context.scene.sequence_editor
+    editor = scene_of(context).sequence_editor
     return editor.strips if hasattr(editor, "strips") else editor.sequences
 
 
 def selected_sounds(context):
-    if not context.scene or not context.scene.sequence_editor:
+    scene = scene_of(context)
+    if not scene or not scene.sequence_editor:
         return []
     return [strip for strip in strips_of(context) if strip.select and strip.type == "SOUND"]
 
@@ -198,7 +204,7 @@ def lay_beside(context, strip, output):
     if span_of(fresh) != span_of(strip) or fresh.channel != channel:
         strips.remove(fresh)
         return None
-    copy_curves(context.scene.animation_data, strip, fresh)
+    copy_curves(scene_of(context).animation_data, strip, fresh)
     strip.mute = True
     return fresh
 
@@ -210,13 +216,23 @@ def free_channel(strips, strip):
     return next(channel for channel in range(strip.channel + 1, strip.channel + 2 + len(taken)) if channel not in taken)
 
 
+def curves_of(animation):
+    """The curves of a scene, or None. Since Blender 5 an action keeps them for each of its slots."""
+    action = animation.action if animation else None
+    if action is None or hasattr(action, "fcurves"):
+        return action and action.fcurves
+    strips = [strip for layer in action.layers for strip in layer.strips] if animation.action_slot else []
+    bags = [strip.channelbag(animation.action_slot) for strip in strips]
+    return next((bag.fcurves for bag in bags if bag), None)
+
+
 def copy_curves(animation, strip, fresh):
     """Fades are keyframes of the volume: they are kept for each strip by its name, in the scene."""
-    action = animation.action if animation else None
+    curves = curves_of(animation)
     old, new = strip.path_from_id(), fresh.path_from_id()
-    for curve in list(getattr(action, "fcurves", ())):
+    for curve in list(curves or ()):
         if curve.data_path.startswith(old + "."):
-            copy = action.fcurves.new(new + curve.data_path[len(old) :], index=curve.array_index)
+            copy = curves.new(new + curve.data_path[len(old) :], index=curve.array_index)
             copy.keyframe_points.add(len(curve.keyframe_points))
             for source, target in zip(curve.keyframe_points, copy.keyframe_points):
                 for name in ("co", "interpolation", "easing", "handle_left_type", "handle_right_type"):
