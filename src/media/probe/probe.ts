@@ -17,6 +17,7 @@ import { formatBehindTags, formatWrittenAs } from './format-behind-tags.js'
 import { withFrameTimes } from './frame-times.js'
 import { lacedClockErrorSec } from './matroska/matroska-clock.js'
 import { mediaInfoOf } from './media-info-of.js'
+import { freeFormat } from './misread/free-format.js'
 import { joinedBlocks } from './misread/joined-blocks.js'
 import { longFormatOptions } from './misread/long-format.js'
 import { misreadPriming } from './misread/misread-priming.js'
@@ -66,7 +67,10 @@ export async function probe(path: string, { signal, writtenAs }: ProbeOptions = 
   const stated = mediaInfoOf(answer, facts, await encryptedStreams(file, movie, answer))
   const measured = await withTrueLengths(stated, input)
   const refusal =
-    startsApart(path, measured) ?? misreadPriming(path, measured, movie) ?? (await joinedBlocks(path, measured, file))
+    startsApart(path, measured) ??
+    misreadPriming(path, measured, movie) ??
+    (await joinedBlocks(path, measured, file)) ??
+    (await freeFormat(path, measured, file))
   if (refusal) throw refusal
   const media = await withTrueSamples(path, measured, file, head)
   return container === 'ogg' ? await onPriming(await onSound(media)) : await withFrameTimes(media)
