@@ -7,10 +7,14 @@ import { evenPlaces } from './stated-place.js'
 interface AuxiliaryPlace {
   readonly by: string
   readonly at: number
+  /** Bytes that lie there at least. New packets may follow. */
+  readonly bytes: number
   /** Text that lies there, behind the first four bytes, if the entry is in use. */
   readonly mark?: string
 }
 
+/** Bytes of the shortest key facts of a packet. */
+const VECTOR_BYTES = 8
 /** The base of a fragment is stated, or is its `moof`. */
 const STATES_BASE = 0x1
 const BASE_IS_MOOF = 0x2_0000
@@ -54,6 +58,7 @@ function keyPlaces(parent: Box | undefined, id: number, base: number): readonly 
     return evenPlaces(count).map((row) => ({
       by: `saio of track ${id}`,
       at: base + readUintBE(body, from + 4 + row * width, width),
+      bytes: VECTOR_BYTES,
     }))
   })
 }
@@ -74,7 +79,10 @@ function itemPlaces(body: Buffer): readonly AuxiliaryPlace[] {
     const base = readUintBE(body, at, bases)
     const extents = body.readUInt16BE(at + bases)
     at += bases + 2
-    if (where === 0 && extents > 0) places.push({ by: 'iloc', at: base + readUintBE(body, at + indices, offsets) })
+    if (where === 0 && extents > 0) {
+      const bytes = readUintBE(body, at + indices + offsets, lengths)
+      places.push({ by: 'iloc', at: base + readUintBE(body, at + indices, offsets), bytes })
+    }
     at += extents * (indices + offsets + lengths)
   }
   return places
@@ -84,6 +92,7 @@ function dashcamPlaces(body: Buffer): readonly AuxiliaryPlace[] {
   return evenPlaces(Math.floor((body.length - 8) / 8)).map((row) => ({
     by: 'the table of GPS blocks',
     at: body.readUInt32BE(8 + 8 * row),
+    bytes: 12,
     mark: 'freeGPS ',
   }))
 }

@@ -40,8 +40,8 @@ export async function moviePlaces(file: FileHandle, changed: ReadonlySet<number>
     const bytes = await readAt(file, startAt, endAt - startAt)
     const [box] = unlessMalformed(() => parseBoxes(bytes, startAt, ''), [])
     if (box?.type === 'moov') places.push(...(await chunkPlaces(file, box, changed)))
-    for (const { by, at, mark } of box ? unlessMalformed(() => auxiliaryPlaces(box, changed), []) : []) {
-      const found = await readAt(file, at, CHUNK_BYTES)
+    for (const { by, at, bytes: most, mark } of box ? unlessMalformed(() => auxiliaryPlaces(box, changed), []) : []) {
+      const found = await readAt(file, at, Math.min(most, CHUNK_BYTES))
       const isUsed = found.length > 0 && (mark === undefined || found.includes(mark))
       places.push({ by, leadsTo: isUsed ? found.toString('hex') : null })
     }
