@@ -114,3 +114,14 @@ it.each([
   bytes.writeUInt8((bytes[bytes.indexOf(mark) + 4 + behind] as number) + 1, bytes.indexOf(mark) + 4 + behind)
   expect(misledIndices(before, await placesOf(bytes))).toEqual(['indx of stream 0'])
 })
+
+it.each([
+  ['read behind a thousand chunks', 1000, 1],
+  ['not looked for behind 20,000', 20_000, 0],
+] as const)('an index of an AVI is %s', async (_, chunks, count) => {
+  const path = folder.file('many-chunks.avi')
+  const index = Buffer.concat([Buffer.from('idx1'), Buffer.from([16, 0, 0, 0]), Buffer.from('00dc'), Buffer.alloc(12)])
+  await writeFile(path, Buffer.concat([Buffer.alloc(8 * chunks), index]))
+  await using file = await open(path)
+  expect(await aviPlaces(file, new Set())).toHaveLength(count)
+})

@@ -4,7 +4,13 @@ import { type NearReader, nearReader } from '../../probe/near-reader.js'
 import { evenPlaces, type StatedPlace } from './stated-place.js'
 
 const MAX_INDEX_BYTES = 64 * 1024 ** 2
+/** Chunks of a file that are looked through for indices. */
+const MOST_CHUNKS = 20_000
+/** Kinds of chunks whose entries are read. */
+const MOST_IDS = 100
 const HEAD_BYTES = 8
+/** Bytes of an entry of `idx1`: id, flags, place and size of a chunk. */
+const ENTRY_BYTES = 16
 const ENTRIES_AT = 24
 /** Entries that are read of an index of OpenDML, of which a long film has hundreds. */
 const MOST_LISTED = 8
@@ -33,7 +39,7 @@ export async function aviPlaces(file: FileHandle, replaced: ReadonlySet<number>)
   let streams: readonly Stream[] = []
   const old = new Map<string, readonly Stated[]>()
   let movi = 0
-  for (let at = 0; at + HEAD_BYTES <= sizeBytes; ) {
+  for (let at = 0, count = 0; at + HEAD_BYTES <= sizeBytes && count < MOST_CHUNKS; count++) {
     const head = await near(at, HEAD_BYTES + 4)
     const [id, bytes, list] = [idAt(head, 0), head.readUInt32LE(4), idAt(head, 8)]
     const body = () => readAt(file, at + HEAD_BYTES, Math.min(bytes, MAX_INDEX_BYTES))
@@ -81,30 +87,42 @@ function chunksIn(bytes: Buffer, from: number) {
   return chunks
 }
 
-/** The entries of an `idx1` by the chunk's id. They count from the start of the file, or from the list of media. */
-async function oldEntries(near: NearReader, body: Buffer, movi: number) {
-  const entries = Array.from({ length: Math.floor(body.length / 16) }, (_, row): Stated => {
-    const at = 16 * row
-    return { id: idAt(body, at), at: body.readUInt32LE(at + 8), bytes: body.readUInt32LE(at + 12) }
-  })
+/** Some entries of each id in an `idx1`. They count from the start of the file, or from the list of media. */
+async function oldEntries(
+  near: NearReader,
+  body: Buffer,
+  movi: number,
+): Promise<ReadonlyMap<string, readonly Stated[]>> {
+  const entries = evenEntries(body)
   let fromStart = 0
-  const first = entries.filter(({ id }) => PACKET.test(id)).slice(0, MOST_LISTED)
+  const first = entries.flatMap(([id, own]) => (PACKET.test(id) ? own.slice(0, MOST_LISTED) : []))
   for (const entry of first) fromStart += (await isThere(near, entry)) ? 1 : 0
   const base = 2 * fromStart > first.length ? 0 : movi
-  const byId = new Map<string, Stated[]>()
-  for (const entry of entries) {
-    const own = byId.get(entry.id) ?? []
-    byId.set(entry.id, own)
-    own.push({ ...entry, at: base + entry.at })
+  return new Map(entries.map(([id, own]) => [id, own.map((entry) => ({ ...entry, at: base + entry.at }))]))
+}
+
+/** Some entries of each id. A film has hundreds of thousands, so the others become no objects. */
+function evenEntries(body: Buffer): readonly (readonly [id: string, entries: readonly Stated[]])[] {
+  const offsets = new Map<string, number[]>()
+  for (let at = 0; at + ENTRY_BYTES <= body.length; at += ENTRY_BYTES) {
+    const id = idAt(body, at)
+    const own = offsets.get(id)
+    if (own) own.push(at)
+    else if (offsets.size < MOST_IDS) offsets.set(id, [at])
   }
-  return byId
+  return [...offsets].map(([id, own]) => [
+    id,
+    evenPlaces(own.length).map((place) => {
+      const at = own[place] as number
+      return { id, at: body.readUInt32LE(at + 8), bytes: body.readUInt32LE(at + 12) }
+    }),
+  ])
 }
 
 async function oldPlaces(near: NearReader, id: string, entries: readonly Stated[], isNew: boolean) {
   const by = `idx1 of ${JSON.stringify(id)}`
   const found: StatedPlace[] = []
-  for (const place of evenPlaces(entries.length)) {
-    const entry = entries[place] as Stated
+  for (const entry of entries) {
     // Lists and indices may grow.
     const what = PACKET.test(id) ? `${entry.bytes} bytes` : ''
     found.push({ by, leadsTo: (await isThere(near, entry)) ? what : null })
