@@ -27,6 +27,48 @@ describe('probe', () => {
     await expect(probe(path)).rejects.toThrow(/is truncated: its last \d\.\d+ s are missing/)
   })
 
+  it('believes the last frame of a FLAC file more than a wrong number of samples', async () => {
+    const path = folder.file('wrong.flac')
+    await ffmpeg(...tone(4), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    // STREAMINFO begins at byte 8: the least size of a block, and behind 14 bytes, the lower 32 bits of the number.
+    const samples = bytes.readUInt32BE(22)
+    for (const [number, cutBytes, end] of [
+      [2 * samples, 0, 'whole'],
+      [2 * samples, 1, 'cut'],
+      [samples, bytes.length / 2, 'cut'],
+    ] as const) {
+      bytes.writeUInt32BE(number, 22)
+      await writeFile(path, bytes.subarray(0, bytes.length - cutBytes))
+      const answer = await probe(path).then(
+        () => 'whole',
+        ({ message }: Error) => (message.includes('is truncated') ? 'cut' : message),
+      )
+      expect([number, cutBytes, answer]).toEqual([number, cutBytes, end])
+    }
+  })
+
+  it('reads the size of blocks from a FLAC frame, not from STREAMINFO', async () => {
+    const path = folder.file('blocks.flac')
+    await ffmpeg(...tone(4), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    bytes.writeUInt16BE(bytes.readUInt16BE(8) / 4, 8)
+    await writeFile(path, bytes.subarray(0, bytes.length - 1))
+    // The last frame is cut, but its header is there.
+    await expect(probe(path)).resolves.toMatchObject({ container: 'flac' })
+  })
+
+  it('takes an MP3 that an editor cut, and whose header it left as it was', async () => {
+    const path = folder.file('edited.mp3')
+    await ffmpeg(...tone(4), path)
+    const bytes = await readFile(path)
+    const cut = bytes.subarray(0, Math.round(bytes.length / 2))
+    await writeFile(path, cut)
+    await expect(probe(path)).rejects.toThrow(/is truncated: its last \d\.\d+ s are missing/)
+    await writeFile(path, Buffer.concat([cut, Buffer.from('TAG'.padEnd(128))]))
+    await expect(probe(path)).resolves.toMatchObject({ container: 'mp3' })
+  })
+
   it.each(['wv', 'tta'])('sees that a %s file is cut, and that a tag follows a whole one', async (extension) => {
     const [whole, cut] = [folder.file(`whole.${extension}`), folder.file(`cut.${extension}`)]
     await ffmpeg(...tone(4), whole)

@@ -1,11 +1,11 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { afterId3 } from '../id3-length.js'
 import { nearReader } from '../near-reader.js'
+import { tagBlocks } from './tag-blocks.js'
 
 /** Largest frame that is looked for if STREAMINFO does not state one. */
 const USUAL_FRAME_BYTES = 256 * 1024
-/** Small tags may follow the last frame. */
+/** Bytes of unknown kinds may follow the last frame. */
 const TAIL_BYTES = 64 * 1024
 const HEADER_BYTES = 16
 /** A frame of constant 8-bit mono: 6 bytes of header, 2 of subframe and 2 of checksum. */
@@ -21,18 +21,21 @@ interface FlacFacts {
   readonly samples: number
 }
 
-/** The facts of a file, and the start of its first frame. */
+/** The facts of a file, and the head of its first frame, with whom all others share some. */
 interface Stated {
   readonly sampleRate: number
   readonly samples: number
-  readonly blockSamples: number
+  /** 0 if unknown. */
   readonly frameBytes: number
   readonly framesStart: number
-  readonly firstFrame: Buffer
+  /** End of the frames, without the tags behind them. */
+  readonly framesEnd: number
+  readonly firstFrame: FrameHead
 }
 
 /**
- * Compares the last frame of a FLAC file with the number of samples that STREAMINFO states.
+ * Compares the last frame of a FLAC file with the number of samples that STREAMINFO states. A file whose last frame is
+ * whole was not cut by a broken transfer, so the number is wrong.
  *
  * @returns seconds that are missing; 0 if no length is stated or no frame is found at the end
  */
@@ -40,9 +43,11 @@ export async function missingFlacSec(file: FileHandle, sizeBytes: number): Promi
   const stated = await readStated(file, sizeBytes)
   if (!stated || stated.samples === 0 || stated.sampleRate === 0) return 0
   const tailBytes = (stated.frameBytes || USUAL_FRAME_BYTES) + TAIL_BYTES
-  const from = Math.max(stated.framesStart, sizeBytes - tailBytes)
-  const endSample = lastEndSample(await readAt(file, from, sizeBytes - from), stated)
-  return endSample === undefined ? 0 : Math.max(0, stated.samples - endSample) / stated.sampleRate
+  const from = Math.max(stated.framesStart, stated.framesEnd - tailBytes)
+  const tail = await readAt(file, from, stated.framesEnd - from)
+  const last = lastFrame(tail, stated.firstFrame)
+  if (!last || crc16(tail.subarray(last.at)) === 0) return 0
+  return Math.max(0, stated.samples - endSample(last, stated.firstFrame)) / stated.sampleRate
 }
 
 /** Reads the facts that begin a FLAC file; undefined for any other file. */
@@ -65,10 +70,10 @@ function factsOf(info: Buffer): FlacFacts {
 }
 
 async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated | undefined> {
-  const marker = await afterId3(file, sizeBytes)
-  const head = await readAt(file, marker, 42)
+  const { soundStart, soundEnd } = await tagBlocks(file, sizeBytes)
+  const head = await readAt(file, soundStart, 42)
   if (head.length < 42 || head.toString('latin1', 0, 4) !== 'fLaC') return undefined
-  let framesStart = marker + 4
+  let framesStart = soundStart + 4
   const read = nearReader(file)
   for (let isLast = false; !isLast; ) {
     const block = await read(framesStart, 4)
@@ -79,40 +84,49 @@ async function readStated(file: FileHandle, sizeBytes: number): Promise<Stated |
   // A broken block may state more bytes than the file has.
   if (framesStart >= sizeBytes) return undefined
   const info = head.subarray(8)
-  const stated = {
-    ...factsOf(info),
-    blockSamples: info.readUInt16BE(0),
-    frameBytes: info.readUIntBE(7, 3),
-    framesStart,
-  }
-  const frames = await readAt(file, framesStart, stated.frameBytes || USUAL_FRAME_BYTES)
-  return { ...stated, firstFrame: firstHead(frames, stated) }
+  const frameBytes = info.readUIntBE(7, 3)
+  const firstFrame = firstFrameIn(await readAt(file, framesStart, frameBytes || USUAL_FRAME_BYTES))
+  return firstFrame && { ...factsOf(info), frameBytes, framesStart, framesEnd: soundEnd, firstFrame }
+}
+
+/** Facts in the header of a frame (RFC 9639, section 9.1). */
+interface FrameHead {
+  /** Bits that are the same in all frames: the strategy of block sizes, the sample rate and the bit depth. */
+  readonly kind: string
+  readonly isVariable: boolean
+  /** Number of the frame, or of its first sample if the sizes of blocks vary. */
+  readonly number: number
+  readonly samples: number
 }
 
 /** The head of the first whole frame: the first one may be damaged. */
-function firstHead(bytes: Buffer, stated: Omit<Stated, 'firstFrame'>): Buffer {
+function firstFrameIn(bytes: Buffer): FrameHead | undefined {
   for (let at = bytes.indexOf(0xff); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const firstFrame = bytes.subarray(at, at + HEADER_BYTES)
-    const isSync = ((firstFrame[1] ?? 0) & 0xfe) === 0xf8
-    if (isSync && endSampleOf(firstFrame, { ...stated, firstFrame }) !== undefined) return firstFrame
-  }
-  return bytes.subarray(0, HEADER_BYTES)
-}
-
-/** Sample at which the last frame ends whose header is in these bytes. */
-function lastEndSample(bytes: Buffer, stated: Stated): number | undefined {
-  for (let at = bytes.length - SHORTEST_FRAME_BYTES; at >= 0; at--) {
-    const end = bytes[at] === 0xff ? endSampleOf(bytes.subarray(at, at + HEADER_BYTES), stated) : undefined
-    if (end !== undefined) return end
+    const head = frameHeadAt(bytes, at)
+    if (head) return head
   }
   return undefined
 }
 
-/** Reads a frame header (RFC 9639, section 9.1); undefined if its checksum or what no frame changes is not right. */
-function endSampleOf(head: Buffer, { firstFrame, blockSamples }: Stated): number | undefined {
-  const [, sync, sizes = 0, layout = 0] = head
-  if (sync !== firstFrame[1] || (sizes & 15) !== ((firstFrame[2] ?? 0) & 15)) return undefined
-  if ((layout & 15) !== ((firstFrame[3] ?? 0) & 15) || layout >> 4 > 10) return undefined
+/** The last frame whose header is in these bytes, and its place. */
+function lastFrame(bytes: Buffer, first: FrameHead): (FrameHead & { readonly at: number }) | undefined {
+  for (let at = bytes.length - SHORTEST_FRAME_BYTES; at >= 0; at--) {
+    const head = bytes[at] === 0xff ? frameHeadAt(bytes, at) : undefined
+    if (head?.kind === first.kind) return { ...head, at }
+  }
+  return undefined
+}
+
+/** Sample at which a frame ends. STREAMINFO may state another size of blocks than the frames have. */
+function endSample({ isVariable, number, samples }: FrameHead, first: FrameHead): number {
+  return (isVariable ? number : number * first.samples) + samples
+}
+
+/** Reads a frame header; undefined if its code or its checksum is not right. */
+function frameHeadAt(bytes: Buffer, at: number): FrameHead | undefined {
+  const head = bytes.subarray(at, at + HEADER_BYTES)
+  const [, sync = 0, sizes = 0, layout = 0] = head
+  if ((sync & 0xfe) !== 0xf8 || layout >> 4 > 10) return undefined
   const coded = codedNumber(head.subarray(4))
   if (!coded) return undefined
   const sizeCode = sizes >> 4
@@ -124,8 +138,8 @@ function endSampleOf(head: Buffer, { firstFrame, blockSamples }: Stated): number
   if (checksumAt >= head.length || crc8(head.subarray(0, checksumAt)) !== head[checksumAt]) return undefined
   const long = sizeLength > 0 ? head.readUIntBE(sizeAt, sizeLength) + 1 : 256 << (sizeCode - 8)
   const samples = sizeCode > 5 ? long : (SHORT_BLOCKS[sizeCode] ?? 0)
-  const isVariable = (sync ?? 0) % 2 === 1
-  return (isVariable ? coded.value : coded.value * blockSamples) + samples
+  const kind = [sync, rateCode, layout & 15].join(' ')
+  return { kind, isVariable: sync % 2 === 1, number: coded.value, samples }
 }
 
 /** A number of up to 36 bits, coded as UTF-8 codes characters. */
@@ -147,6 +161,16 @@ function crc8(bytes: Buffer): number {
   for (const byte of bytes) {
     crc ^= byte
     for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x80 ? 0x07 : 0)) & 0xff
+  }
+  return crc
+}
+
+/** Remainder of the bytes of a frame; 0 if the checksum at their end is right. */
+function crc16(bytes: Buffer): number {
+  let crc = 0
+  for (const byte of bytes) {
+    crc ^= byte << 8
+    for (let bit = 0; bit < 8; bit++) crc = ((crc & 0x8000) !== 0 ? (crc << 1) ^ 0x8005 : crc << 1) & 0xffff
   }
   return crc
 }

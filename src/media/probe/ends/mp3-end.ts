@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { z } from 'zod'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobe } from '../../ffmpeg/ffprobe.js'
-import { afterId3 } from '../id3-length.js'
+import { tagBlocks } from './tag-blocks.js'
 
 /** Encoders disagree whether the header's own frame, or one of padding, counts. */
 const SPARE_FRAMES = 2
@@ -17,15 +17,16 @@ const countSchema = z.object({
 
 /**
  * Compares an MP3 file with what its Xing, Info or VBRI header states. The frames are only counted if the bytes do not
- * suffice, because an editor of tags may have left a wrong number of bytes there.
+ * suffice, because an editor of tags may have left a wrong number of bytes there. Tags at the end show that an editor cut
+ * the sound, not a broken transfer.
  *
  * @returns seconds that are missing; 0 if nothing is stated
  */
 export async function missingMp3Sec(path: string, file: FileHandle, sizeBytes: number): Promise<number> {
-  const start = await afterId3(file, sizeBytes)
-  const head = await readAt(file, start, FIRST_FRAME_BYTES)
-  const stated = statedLength(head)
-  if (!stated || stated.frames === null || (stated.bytes !== null && sizeBytes - start >= stated.bytes)) return 0
+  const { tail, soundStart } = await tagBlocks(file, sizeBytes)
+  const stated = statedLength(await readAt(file, soundStart, FIRST_FRAME_BYTES))
+  if (tail.length > 0 || !stated || stated.frames === null) return 0
+  if (stated.bytes !== null && sizeBytes - soundStart >= stated.bytes) return 0
   const args = ['-select_streams', 'a:0', '-count_packets', '-show_entries', 'stream=nb_read_packets,sample_rate']
   const [sound] = (await ffprobe(path, args, countSchema)).streams
   if (!sound || sound.sample_rate === 0) return 0

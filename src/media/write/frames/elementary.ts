@@ -2,6 +2,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
 import { adtsLength } from '../../probe/adts-length.js'
+import { tagBlocks } from '../../probe/ends/tag-blocks.js'
 import { bytePlan, newBytes } from '../byte-plan.js'
 import { type CensusEntry, lost, rewritten, withGaps } from '../census.js'
 import type { Structure } from '../structure/structure.js'
@@ -19,7 +20,6 @@ import {
   WINDOW_BYTES,
 } from './mpeg-frames.js'
 import { type FramesDonor, spliceableFrames } from './splice-frames.js'
-import { tagBlocks } from './tag-blocks.js'
 import { wavPackExtras } from './wavpack-extras.js'
 
 interface ElementaryFile {

@@ -2,6 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { ffprobeLines } from '../../ffmpeg/ffprobe.js'
 import type { MediaInfo } from '../../media-info.js'
+import { tagBlocks } from '../../probe/ends/tag-blocks.js'
 import { type NearReader, nearReader } from '../../probe/near-reader.js'
 import { type BytePiece, type BytePlan, lengthOf, newBytes } from '../byte-plan.js'
 import { type CensusEntry, kept, rewritten } from '../census.js'
@@ -15,7 +16,6 @@ import { declines, lateSamples, type Survey, type Wanted, type WantedTrack, type
 import { foreignEntries, staleForeignChunks } from './foreign-chunks.js'
 import type { KeptTag } from './id3-frames.js'
 import { keepHead, keepTail } from './kept-tags.js'
-import { tagBlocks } from './tag-blocks.js'
 import { commentEntries, commentLevels, freshCommentPieces, staleComments } from './vorbis-comments.js'
 
 const STREAMINFO = 0

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
+import { tagBlocks } from '../../probe/ends/tag-blocks.js'
 import { malformedReason } from '../../probe/malformed-file.js'
 import { SIGNS_OLD_BYTES } from '../census.js'
 import type { MuxLoss } from '../remux/mux-losses.js'
 import type { Structure } from '../structure/structure.js'
 import { keepHead } from './kept-tags.js'
-import { tagBlocks } from './tag-blocks.js'
 
 /** No program signs a file of very many tags. */
 function none(error: unknown): readonly Structure[] {

@@ -1,9 +1,15 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
-import { id3Length } from '../../probe/id3-length.js'
-import { MalformedFile } from '../../probe/malformed-file.js'
-import { nearReader } from '../../probe/near-reader.js'
-import type { Structure } from '../structure/structure.js'
+import { id3Length } from '../id3-length.js'
+import { MalformedFile } from '../malformed-file.js'
+import { nearReader } from '../near-reader.js'
+
+/** A tag, by its kind and its bytes in the file. */
+interface TagBlock {
+  readonly path: string
+  readonly start: number
+  readonly length: number
+}
 
 /** A tag may have no content: a file of nothing else would fill the memory. No program writes more than a few. */
 const MOST_TAGS = 10_000
@@ -15,7 +21,7 @@ const MOST_TAGS = 10_000
  * @throws {MalformedFile} if there are too many
  */
 export async function tagBlocks(file: FileHandle, sizeBytes: number) {
-  const head: Structure[] = []
+  const head: TagBlock[] = []
   let soundStart = 0
   const read = nearReader(file)
   for (;;) {
@@ -25,7 +31,7 @@ export async function tagBlocks(file: FileHandle, sizeBytes: number) {
     requireFew(head)
     soundStart += length
   }
-  const tail: Structure[] = []
+  const tail: TagBlock[] = []
   let soundEnd = sizeBytes
   for (;;) {
     const block = await lastBlock(file, soundEnd)
@@ -37,11 +43,11 @@ export async function tagBlocks(file: FileHandle, sizeBytes: number) {
   return { head, tail: tail.reverse(), soundStart, soundEnd }
 }
 
-function requireFew({ length }: readonly Structure[]): void {
+function requireFew({ length }: readonly TagBlock[]): void {
   if (length > MOST_TAGS) throw new MalformedFile(`it has more than ${MOST_TAGS} tags in a row`)
 }
 
-async function lastBlock(file: FileHandle, end: number): Promise<Structure | undefined> {
+async function lastBlock(file: FileHandle, end: number): Promise<TagBlock | undefined> {
   const from = Math.max(0, end - 355)
   const bytes = await readAt(file, from, end - from)
   const block = (path: string, length: number) =>
