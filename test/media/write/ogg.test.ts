@@ -87,8 +87,8 @@ it.each([
   await ffmpeg('-xerror', '-err_detect', 'crccheck+bitstream+buffer', '-i', part, '-f', 'null', '-')
 })
 
-describe('Ogg with bytes behind its last page', () => {
-  it('keeps them and the comment', async () => {
+describe('Ogg with other bytes around its pages', () => {
+  it('keeps them behind the last page, and the comment', async () => {
     const path = folder.file('behind.ogg')
     await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=A name', path)
     // So many that ffmpeg finds no last page, and guesses the duration from the bit rate.
@@ -101,14 +101,39 @@ describe('Ogg with bytes behind its last page', () => {
     expect((await readFile(part)).subarray(-behind.length).equals(behind)).toBe(true)
   })
 
-  it('is left to ffmpeg if another page lies behind them', async () => {
-    const path = folder.file('between.ogg')
-    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', path)
+  it.each([
+    ['libvorbis', 'ogg'],
+    ['libopus', 'opus'],
+    ['flac', 'oga'],
+  ])('keeps other bytes between pages of %s, and a tag before them', async (codec, extension) => {
+    const path = folder.file(`between.${extension}`)
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', codec, path)
     const bytes = await readFile(path)
     const last = bytes.lastIndexOf('OggS')
-    await writeFile(path, Buffer.concat([bytes.subarray(0, last), Buffer.alloc(3000, 7), bytes.subarray(last)]))
-    const { plan } = await writtenFile(path)
-    expect([plan.writing.kind, plan.losses]).toEqual(['remux', []])
+    const id3 = Buffer.from('ID3\x04\0\0\0\0\0\x0cten or more.')
+    const between = Buffer.alloc(3000, 7)
+    await writeFile(path, Buffer.concat([id3, bytes.subarray(0, last), between, bytes.subarray(last)]))
+    const { plan, part, verified } = await writtenFile(path)
+    const { writer, census } = bytesWriting(plan)
+    expect(writer).toBe('frames')
+    expect(censusFaults(census, (await readFile(path)).length)).toEqual([])
+    expect(census.filter(({ fate }) => fate === 'kept').map(({ path: name, length }) => [name, length])).toEqual(
+      expect.arrayContaining([
+        ['ID3v2', id3.length],
+        ['bytes between the pages', between.length],
+      ]),
+    )
+    const output = await readFile(part)
+    expect([output.indexOf(id3), output.includes(between)]).toEqual([0, true])
+    for (const offsetSamples of syncOffsets(verified)) expect(offsetSamples).toBe(0)
+  })
+
+  it('is left to ffmpeg if they lie before the first page', async () => {
+    const path = folder.file('before.ogg')
+    await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', path)
+    await writeFile(path, Buffer.concat([Buffer.alloc(500, 7), await readFile(path)]))
+    const { writing } = await planOutput(await probe(path), { replaced: [0] })
+    expect(writing).toMatchObject({ kind: 'remux', declined: [{ reason: 'other bytes lie before its first page' }] })
   })
 
   it('is named in the plan if ffmpeg joins its repeated comments', async () => {
@@ -116,7 +141,7 @@ describe('Ogg with bytes behind its last page', () => {
     await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', '-metadata', 'artist=One', '-metadata', 'brtist=Two', path)
     const bytes = await readFile(path)
     bytes.write('artist', bytes.indexOf('brtist'))
-    // With the checksum of the page of comments, and bytes before the last page.
+    // With the checksum of the page of comments.
     const file = await open(path, 'r')
     const id = await oggPageAt(file, 0)
     const comments = await oggPageAt(file, (id?.headLength ?? 0) + (id?.bodyLength ?? 0))
@@ -124,17 +149,14 @@ describe('Ogg with bytes behind its last page', () => {
     if (!comments) throw new Error('It has no page of comments.')
     const bodyAt = comments.start + comments.headLength
     const body = bytes.subarray(bodyAt, bodyAt + comments.bodyLength)
-    const last = bytes.lastIndexOf('OggS')
     const pieces = [
       { kind: 'bytes' as const, bytes: bytes.subarray(0, comments.start) },
       ...oggPage(comments, comments.serial, 1, { kind: 'bytes', bytes: body }),
-      { kind: 'bytes' as const, bytes: bytes.subarray(bodyAt + comments.bodyLength, last) },
-      { kind: 'bytes' as const, bytes: Buffer.alloc(3000, 7) },
-      { kind: 'bytes' as const, bytes: bytes.subarray(last) },
+      { kind: 'bytes' as const, bytes: bytes.subarray(bodyAt + comments.bodyLength) },
     ]
     await rm(path)
     await copyPlan(bytePlan(pieces), path, { input: path, donors: [] })
-    const plan = await planOutput(await probe(path), { replaced: [0] })
+    const plan = await planOutput(await probe(path), { replaced: [0], keepOriginal: true })
     expect(plan.losses.map(({ what }) => what)).toEqual(['repeated comments (artist)'])
   })
 })

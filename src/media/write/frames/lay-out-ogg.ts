@@ -8,7 +8,7 @@ import { staleComments } from './vorbis-comments.js'
 /** An Ogg file with one stream of audio. */
 export interface OggFile {
   readonly headers: OggHeaders
-  /** All pages, in file order. */
+  /** All pages and the bytes before and between them, in file order. */
   readonly runs: readonly PageRun[]
   /** True if a stream states places in the file, which new pages would move. */
   readonly statesPlaces: boolean
@@ -18,11 +18,12 @@ export interface OggFile {
   readonly cut: { readonly start: number; readonly length: number } | null
 }
 
-/** A page of the audio, or all pages of other streams up to the next of them. Offsets in bytes. */
+/** A page of the audio, or all pages of other streams or other bytes up to the next of them. Offsets in bytes. */
 export interface PageRun {
   readonly start: number
   readonly length: number
-  readonly isSound: boolean
+  /** Readers skip other bytes, such as an ID3 tag before the first page. */
+  readonly holds: 'sound' | 'streams' | 'bytes'
   /** That of the page, or of the first. */
   readonly granule: bigint
 }
@@ -32,9 +33,9 @@ export function layOutOgg({ headers, runs, rest }: OggFile, donor: OggDonor): re
   const { serial, end } = headers
   const { id, more, count } = headerPieces(headers, donor.headers)
   const sound = new SoundPages(donor.pages, serial, count)
-  const last = runs.findLast(({ isSound }) => isSound)
+  const last = runs.findLast(({ holds }) => holds === 'sound')
   const pieces = runs.flatMap((page): readonly BytePiece[] => {
-    if (!page.isSound) return [inputOf(page)]
+    if (page.holds !== 'sound') return [inputOf(page)]
     if (page.start === headers.pages[0]?.start) return id
     if (page.start === headers.pages[1]?.start) return page === last ? [...more, ...sound.rest()] : more
     if (page.start < end) return []

@@ -27,15 +27,19 @@ export interface OggHeaders {
   readonly end: number
 }
 
-/** Reads the headers of the first stream of a codec; undefined if there is none, or if audio shares their pages. */
-export async function readHeaders(file: FileHandle, codec: OggCodec): Promise<OggHeaders | undefined> {
+/**
+ * Reads the headers of the first stream of a codec; undefined if there is none, or if audio shares their pages.
+ *
+ * @param from offset of the first page
+ */
+export async function readHeaders(file: FileHandle, codec: OggCodec, from = 0): Promise<OggHeaders | undefined> {
   const bodies: { lacing: Buffer; body: Buffer }[] = []
   const pages: { start: number; length: number }[] = []
   let serial: number | undefined
   let complete = 0
   let count = 0
   let isOpen = false
-  for await (const page of oggPages(file, 0)) {
+  for await (const page of oggPages(file, from)) {
     const { start, end } = page
     if (start >= MOST_HEADER_BYTES || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
     if (serial !== undefined && page.serial !== serial) continue

@@ -34,13 +34,16 @@ export function oggBody(file: FileHandle, { start, headLength, bodyLength }: Ogg
   return readAt(file, start + headLength, bodyLength)
 }
 
-/** True if a page may begin at an offset or behind it. @throws {InterruptedError} */
-export async function holdsPage(file: FileHandle, start: number, signal?: AbortSignal): Promise<boolean> {
-  for (let at = start; ; at += SEARCHED_BYTES - PAGE_NAME.length) {
+/** Offset of the first page at a place or behind it; null if there is none. @throws {InterruptedError} */
+export async function nextPageStart(file: FileHandle, from: number, signal?: AbortSignal): Promise<number | null> {
+  const read = nearReader(file)
+  for (let at = from; ; at += SEARCHED_BYTES - PAGE_NAME.length) {
     throwIfAborted(signal)
     const bytes = await readAt(file, at, SEARCHED_BYTES)
-    if (bytes.includes(PAGE_NAME)) return true
-    if (bytes.length < SEARCHED_BYTES) return false
+    for (let place = bytes.indexOf(PAGE_NAME); place >= 0; place = bytes.indexOf(PAGE_NAME, place + 1)) {
+      if (await readOggPage(read, at + place)) return at + place
+    }
+    if (bytes.length < SEARCHED_BYTES) return null
   }
 }
 

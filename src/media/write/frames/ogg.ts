@@ -4,8 +4,9 @@ import { readAt } from '../../../core/read-at.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
 import { BEGINS, MOST_SEGMENTS } from '../../probe/ends/ogg-page.js'
 import { isOgg } from '../../probe/file-tags.js'
+import { afterId3 } from '../../probe/id3-length.js'
 import { bytePlan } from '../byte-plan.js'
-import { type CensusEntry, kept, lost, rewritten } from '../census.js'
+import { type CensusEntry, kept, lost, rewritten, withGaps } from '../census.js'
 import { NEW_LEVEL } from '../level/level-field.js'
 import { oggPageOptions } from '../ogg-page-options.js'
 import { OPUS_RATE } from '../splice/opus-samples.js'
@@ -14,7 +15,7 @@ import { joinNeighbours } from '../structure/structure.js'
 import { declines, type Survey, type Wanted, type WantedTrack, type Writer } from '../writer.js'
 import { layOutOgg, type OggFile, type PageRun } from './lay-out-ogg.js'
 import { commentList, type OggCodec, oggLevels, readHeaders } from './ogg-headers.js'
-import { holdsPage, NO_GRANULE, oggPageAt, oggPages } from './ogg-pages.js'
+import { NO_GRANULE, nextPageStart, oggPageAt, oggPages } from './ogg-pages.js'
 import { type DonorPage, type OggDonor, spliceableOgg } from './splice-ogg.js'
 import { commentLevels, staleComments, unrenewable } from './vorbis-comments.js'
 
@@ -36,7 +37,8 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
   parse,
   survey,
   readDonor,
-  splice: async ({ headers }, { media }) => {
+  splice: async ({ headers, runs }, { media }) => {
+    if (runs.some(({ holds, start }) => holds === 'bytes' && start > 0)) return 'other bytes lie between its pages'
     if (media.startSec > LATE_SEC) return 'its clock does not begin at zero'
     if (headers.codec === 'flac') return 'its codec is lossless'
     if (headers.codec === 'speex') return 'a packet of Speex needs those before it'
@@ -45,11 +47,14 @@ export const oggFrames: Writer<OggFile, OggDonor> = {
   layOut: (parsed, _wanted, [donor]) => bytePlan(donor ? layOutOgg(parsed, donor) : []),
 }
 
-async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | null> {
+async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | string | null> {
   const [audio, ...others] = audioStreams(media)
   if (!isOgg(media.container) || !isOggCodec(audio?.codec) || others.length > 0) return null
   await using file = await open(media.path, 'r')
-  const headers = await readHeaders(file, audio.codec)
+  const first = await afterId3(file, media.sizeBytes)
+  // Without an extension, as a part file has none, ffmpeg does not find pages behind such bytes.
+  if (!(await oggPageAt(file, first))) return 'other bytes lie before its first page'
+  const headers = await readHeaders(file, audio.codec, first)
   if (!headers) return null
   const runs: PageRun[] = []
   let hasBegun = false
@@ -59,19 +64,26 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<OggFile | 
   while (at < media.sizeBytes) {
     throwIfAborted(signal)
     const page = await oggPageAt(file, at)
-    if (!page && at > headers.end && !(await holdsPage(file, at, signal))) break
-    // Streams one after another, or bytes between pages, are not supported.
-    const begins = page !== undefined && (page.flags & BEGINS) !== 0
-    if (!page || (begins && hasBegun)) return null
+    if (!page) {
+      const next = await nextPageStart(file, at, signal)
+      if (next === null) break
+      runs.push({ start: at, length: next - at, holds: 'bytes', granule: NO_GRANULE })
+      at = next
+      continue
+    }
+    // Streams one after another are not supported.
+    const begins = (page.flags & BEGINS) !== 0
+    if (begins && hasBegun) return null
     hasBegun ||= !begins
     const head = begins ? await readAt(file, at + page.headLength, SKELETON.length + 2) : null
     if (head?.toString('latin1', 0, SKELETON.length) === SKELETON) placesVersion = head.readUInt16LE(SKELETON.length)
     const length = Math.min(page.end, media.sizeBytes) - at
     const isSound = page.serial === headers.serial
     if (isSound && page.end > media.sizeBytes) cut = { start: at, length }
+    const holds = isSound ? 'sound' : 'streams'
     const last = runs.at(-1)
-    if (last && !isSound && !last.isSound) runs[runs.length - 1] = { ...last, length: last.length + length }
-    else runs.push({ start: at, length, isSound, granule: page.granule })
+    if (!isSound && last?.holds === holds) runs[runs.length - 1] = { ...last, length: last.length + length }
+    else runs.push({ start: at, length, holds, granule: page.granule })
     at += length
   }
   const rest = { start: at, length: media.sizeBytes - at }
@@ -105,7 +117,7 @@ function survey(parsed: OggFile, { media, tracks: [track] }: Wanted): Survey {
 
 /** The samples of Vorbis that lies in one page or begins late, of which ffmpeg decodes too many; otherwise null. */
 function statedSamples({ headers, runs }: OggFile, late: number): number | null {
-  const pages = runs.filter(({ isSound, start }) => isSound && start >= headers.end)
+  const pages = runs.filter(({ holds, start }) => holds === 'sound' && start >= headers.end)
   const end = Number(pages.findLast(({ granule }) => granule !== NO_GRANULE)?.granule ?? 0n)
   return headers.codec === 'vorbis' && (pages.length === 1 || late > 0) && end > late ? end - late : null
 }
@@ -117,7 +129,7 @@ function lateOf(codec: OggCodec, { startSec, sampleRate }: AudioStreamInfo): num
 }
 
 function isFilm({ runs }: OggFile): boolean {
-  return runs.some(({ isSound }) => !isSound)
+  return runs.some(({ holds }) => holds === 'streams')
 }
 
 function censusOf(parsed: OggFile): readonly CensusEntry[] {
@@ -127,14 +139,19 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
   const stale = staleComments(list)
   const gone = new Set(unrenewable(list).map(({ start }) => start))
   const why = `the comments that stay are the same${codec === 'vorbis' ? `; their pages hold the new ${codec} set-up too` : ''}`
-  const entryOf = ({ start, length, isSound }: PageRun) => {
-    if (!isSound) return kept('other streams', start, Math.min(length, end - start))
+  const entryOf = ({ start, length, holds }: PageRun) => {
+    if (holds === 'bytes') return otherBytes(start, length)
+    if (holds === 'streams') return kept('other streams', start, Math.min(length, end - start))
     if (start === headers.pages[0]?.start) return rewritten('id header', start, length, 'it describes the new sound')
     const path = codec === 'vorbis' ? 'comment and set-up' : 'comment'
     return codec === 'vorbis' || stale.length > 0 ? rewritten(path, start, length, why) : kept(path, start, length)
   }
   const sound = `the audio is re-encoded as ${codec}`
-  const soundBytes = (cut?.start ?? rest.start) - end
+  const soundOf = (start: number, length: number) =>
+    isFilm(parsed)
+      ? rewritten('pages', start, length, `${sound}; the pages of the other streams are the same`)
+      : rewritten('sound', start, length, sound)
+  const between = runs.filter(({ holds, start }) => holds === 'bytes' && start >= end)
   return [
     ...joinNeighbours(runs.filter(({ start }) => start < end).map(entryOf)),
     // A comment may lie in several pages, so its bytes count as theirs.
@@ -143,12 +160,18 @@ function censusOf(parsed: OggFile): readonly CensusEntry[] {
         ? lost(`comment:${name}`, end, 0, staleReason(name) ?? '')
         : rewritten(`comment:${name}`, end, 0, NEW_LEVEL),
     ),
-    isFilm(parsed)
-      ? rewritten('pages', end, soundBytes, `${sound}; the pages of the other streams are the same`)
-      : rewritten('sound', end, soundBytes, sound),
+    ...withGaps(
+      between.map(({ start, length }) => otherBytes(start, length)),
+      [end, cut?.start ?? rest.start],
+      soundOf,
+    ),
     ...(cut ? [lost('truncated page', cut.start, cut.length, 'the file ends within it, so players skip it')] : []),
     ...(rest.length > 0 ? [kept('bytes behind the pages', rest.start, rest.length)] : []),
   ]
+}
+
+function otherBytes(start: number, length: number): CensusEntry {
+  return kept(start === 0 ? 'ID3v2' : 'bytes between the pages', start, length)
 }
 
 async function readDonor(
