@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { keepXml } from '../../../src/media/write/pcm-in-place/stale-xml.js'
-import { ffmpeg, tone } from '../../helpers/media-factory.js'
+import { ffmpeg, ffmpegOutput, tone } from '../../helpers/media-factory.js'
 import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 import { bytesWriting, writtenFile } from '../../helpers/written-file.js'
 
@@ -59,6 +59,33 @@ it.each([
   const { plan, part } = await writtenFile(path)
   expect(plan.losses.map(({ what }) => what.split('/').at(-1))).toEqual([id])
   expect((await readFile(part)).includes('the old peaks')).toBe(false)
+})
+
+it.each([
+  ['wav', 'pcm_f32le', 'PEAK', 'LE', 4],
+  ['wav', 'adpcm_ms', 'PEAK', 'LE', 4],
+  ['caf', 'pcm_f32be', 'peak', 'BE', 8],
+] as const)('lists the peaks of the new sound in .%s (%s, %s)', async (extension, codec, id, order, placeBytes) => {
+  const path = folder.file(`list-${codec}.${extension}`)
+  const sound = 'aevalsrc=0.1*sin(2000*t)+if(eq(n\\,7000)\\,-0.8)|0.2*sin(3000*t)+if(eq(n\\,9000)\\,0.6):s=44100:d=1'
+  await ffmpeg('-f', 'lavfi', '-i', sound, '-c:a', codec, path)
+  const head = id === 'PEAK' ? Buffer.from([1, 0, 0, 0, 9, 9, 9, 9]) : Buffer.from([0, 0, 0, 7])
+  await withChunk(path, id, Buffer.concat([head, Buffer.alloc(2 * (4 + placeBytes), 0xee)]))
+  const { plan, part } = await writtenFile(path)
+  expect(plan.losses).toEqual([])
+  const decoded = await ffmpegOutput('-i', part, '-f', 'f32le', 'pipe:1')
+  const values = new Float32Array(new Uint8Array(decoded).buffer)
+  const expected = [0, 1].map((channel) => {
+    const own = values.filter((_, place) => place % 2 === channel).map(Math.abs)
+    const value = Math.max(...own)
+    const entry = Buffer.alloc(4 + placeBytes)
+    entry[`writeFloat${order}`](value)
+    if (order === 'LE') entry.writeUInt32LE(own.indexOf(value), 4)
+    else entry.writeBigUInt64BE(BigInt(own.indexOf(value)), 4)
+    return entry
+  })
+  const written = await readFile(part)
+  expect(written.subarray(written.indexOf(id)).includes(Buffer.concat([head, ...expected]))).toBe(true)
 })
 
 it('reads XML once, however many elements it opens', () => {

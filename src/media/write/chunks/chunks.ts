@@ -15,8 +15,8 @@ import { type ChunkDonor, isOfCoding, type SoundFile } from './sound-chunks.js'
 const MUXERS: ReadonlySet<string> = new Set(['wav', 'w64', 'aiff', 'caf'])
 /** Sizes of RIFF and AIFF have 32 bits; some room for the other chunks. */
 const MOST_BYTES = 0xf000_0000
-/** Chunks that assign channels to places or objects. */
-const CHANNEL_FACTS: ReadonlySet<string> = new Set(['chna', 'chan', 'CHAN'])
+/** Chunks that assign channels to places or objects, or list them. */
+const CHANNEL_FACTS: ReadonlySet<string> = new Set(['chna', 'chan', 'CHAN', 'PEAK', 'peak'])
 /** Places in the body of `fmt `. */
 const FORMAT = { blockAlign: 12, bytes: 16 }
 const FORM_TYPE_AT = 8

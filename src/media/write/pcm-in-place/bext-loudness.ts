@@ -4,6 +4,7 @@ import { type Loudness, type LoudnessMaxima, LoudnessMeter } from '../../pcm/lou
 import { frameBytes, type PcmFormat } from '../../pcm/pcm.js'
 import { wholeFrames } from '../../pcm/pcm-streams.js'
 import { NOT_MEASURED } from '../../probe/wave-chunks.js'
+import type { ChannelPeak } from './peak-list.js'
 
 /** The five loudness figures of a `bext` chunk (EBU Tech 3285, version 2). */
 interface BextLoudness extends Loudness, LoudnessMaxima {}
@@ -12,6 +13,8 @@ interface BextLoudness extends Loudness, LoudnessMaxima {}
 export interface PcmDonor {
   readonly md5: Buffer | null
   readonly loudness: BextLoudness | null
+  /** By channel. */
+  readonly peaks: readonly ChannelPeak[] | null
 }
 
 /** The loudness fields of bext for the new audio. */

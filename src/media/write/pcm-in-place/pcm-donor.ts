@@ -4,6 +4,7 @@ import { pcmFormatFor } from '../../pcm/pcm.js'
 import type { WantedTrack } from '../writer.js'
 import { measureBext, type PcmDonor } from './bext-loudness.js'
 import type { InPlaceFile } from './in-place-file.js'
+import { measurePeaks } from './peak-list.js'
 import type { StaleChunk } from './stale-chunks.js'
 
 interface DonorSamples {
@@ -42,6 +43,7 @@ export async function measureSamples(
   return {
     md5: needs('md5') ? await md5Of(path, samples) : null,
     loudness: needs('loudness') ? await measureBext(path, metered, samples.readOptions, signal) : null,
+    peaks: needs('peaks') ? await measurePeaks(path, metered, samples.readOptions, signal) : null,
   }
 }
 

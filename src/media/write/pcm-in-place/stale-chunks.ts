@@ -10,6 +10,7 @@ import type { LevelField } from '../level/level-field.js'
 import { inPlace, type Replacement } from '../replacements.js'
 import type { Chunk, ChunkFile } from '../structure/chunks.js'
 import { loudnessFields, type PcmDonor } from './bext-loudness.js'
+import { PEAK_HEAD_BYTES, type PeakList, peakEntries, peakListOf } from './peak-list.js'
 import { keepXml } from './stale-xml.js'
 
 /** A chunk with facts about the old samples. */
@@ -20,6 +21,8 @@ interface StaleFact {
   readonly kind: 'loudness' | 'md5' | 'peaks' | 'signature'
   /** Byte order of an `md5` chunk; null if it did not match the old samples. */
   readonly md5Order: 'forward' | 'backward' | null
+  /** Form of a list of `peaks` with one for each channel; null for any other list. */
+  readonly peakList: PeakList | null
 }
 
 /** A chunk whose content loses some parts, such as frames of an ID3 tag; as long as before. */
@@ -52,7 +55,8 @@ export async function staleChunks(
     const kind = await staleKind(file, chunk)
     if (kind === 'md5') md5 ??= await md5OfSamples(file, chunks)
     const md5Order = kind === 'md5' && md5 ? orderOfMd5(await readAt(file, chunk.bodyStart, 16), md5) : null
-    if (kind) found.push({ chunk, kind, md5Order })
+    const peakList = kind === 'peaks' ? await peakListIn(file, chunk) : null
+    if (kind) found.push({ chunk, kind, md5Order, peakList })
   }
   return found
 }
@@ -75,7 +79,9 @@ export function staleEntries(path: string, fact: StaleChunk): readonly CensusEnt
         ? [lost(path, start, end - start, 'it is a checksum that did not fit the old sound')]
         : [rewritten(path, start, end - start, 'the checksum is that of the new sound')]
     case 'peaks':
-      return [lost(path, start, end - start, 'it lists the peaks of the old sound')]
+      return fact.peakList === null
+        ? [lost(path, start, end - start, 'it lists the peaks of the old sound')]
+        : [rewritten(path, start, end - start, 'the peaks are those of the new sound')]
     case 'signature':
       return [lost(path, start, end - start, SIGNS_OLD_BYTES)]
     default:
@@ -96,6 +102,10 @@ export function renewedPart(fact: StaleChunk, donor: PcmDonor | undefined): Repl
   if (kind === 'tag') return inPlace(chunk.bodyStart, fact.tag.pieces)
   if (kind === 'loudness' && donor?.loudness) {
     return inPlace(chunk.bodyStart + LOUDNESS_AT, [newBytes(loudnessFields(donor.loudness))])
+  }
+  if (fact.kind === 'peaks' && fact.peakList && donor?.peaks) {
+    const entries = peakEntries(fact.peakList, donor.peaks)
+    return inPlace(chunk.bodyStart + fact.peakList.entriesAt, [newBytes(entries)])
   }
   if (kind !== 'md5' || fact.md5Order === null || !donor?.md5) return null
   const md5 = fact.md5Order === 'forward' ? donor.md5 : Buffer.from(donor.md5).reverse()
@@ -132,6 +142,12 @@ async function staleKind(file: FileHandle, { id, bodyStart, bodyLength }: Chunk)
     default:
       return null
   }
+}
+
+async function peakListIn(file: FileHandle, { id, bodyStart, bodyLength }: Chunk): Promise<PeakList | null> {
+  return id === 'PEAK' || id === 'peak'
+    ? peakListOf(id, await readAt(file, bodyStart, PEAK_HEAD_BYTES), bodyLength)
+    : null
 }
 
 /** Null for a chunk without a tag, or with one that states nothing about the old samples. */
