@@ -81,7 +81,9 @@ class VoxmuxRegenerate(bpy.types.Operator):
         preset = self.preset or (preferences.preset if preferences else "")
         # By name, and in a file: what is selected may change meanwhile, and no pipe fills up.
         self.paths = {strip.name: path_of(strip) for strip in selected_sounds(context)}
-        jobs = [{"input": path, **({"preset": preset} if preset else {})} for path in sorted(set(self.paths.values()))]
+        # A file and a link to it are one file, and paid once.
+        inputs = {os.path.realpath(path): path for path in sorted(self.paths.values(), reverse=True)}
+        jobs = [{"input": path, **({"preset": preset} if preset else {})} for path in inputs.values()]
         self.events = tempfile.TemporaryFile()
         try:
             self.child = subprocess.Popen(
@@ -148,7 +150,9 @@ def results_of(lines, returncode):
 
 
 def said(error):
-    return " ".join([error["message"], *error["remedies"]])
+    text = " ".join([error["message"], *error["remedies"]])
+    # Keys of a job: here, only a preset can set them.
+    return text + " Put such a key into a preset, and name it in the preferences of the add-on." if '`"' in text else text
 
 
 def scene_of(context):

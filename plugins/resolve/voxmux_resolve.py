@@ -20,7 +20,11 @@ def regenerate_selected(resolve_app, command, preset):
     clips = selected_clips(pool) if pool else []
     if not clips:
         return ["Select clips in the media pool first."]
-    jobs = [{"input": path, **({"preset": preset} if preset else {})} for path in dict.fromkeys(clips.values())]
+    # A file and a link to it are one file, and paid once.
+    inputs = {}
+    for path in clips.values():
+        inputs.setdefault(os.path.realpath(path), path)
+    jobs = [{"input": path, **({"preset": preset} if preset else {})} for path in inputs.values()]
     results = run_step(command, jobs)
     before = pool.GetCurrentFolder()
     lines = []
@@ -100,7 +104,10 @@ def event_of(line):
 def describe(path, result):
     error = result.get("error")
     if error:
-        return "%s: %s %s" % (path, error["message"], " ".join(error["remedies"]))
+        remedies = " ".join(error["remedies"])
+        # Keys of a job: here, only a preset can set them.
+        where = " Put such a key into a preset, and set VOXMUX_PRESET to its path." if '`"' in remedies else ""
+        return "%s: %s %s%s" % (path, error["message"], remedies, where)
     return "%s: %s%s" % (path, result["status"], " -> %s" % result["output"] if result.get("output") else "")
 
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { jobBench } from '../../helpers/job-bench.js'
@@ -21,12 +23,18 @@ describe.skipIf(NO_PYTHON)('the script of DaVinci Resolve', () => {
 
   it('imports the result beside each selected clip, once, and says which was refused', async () => {
     const [good, mute] = [await bench.take('phone.mp4'), await bench.take('no-audio.mp4')]
-    const said = await play([good, mute], {})
+    const [several, linked] = [await bench.take('two-tracks.mkv'), bench.folder.file('linked.mp4')]
+    await symlink(good, linked)
+    const clips = [good, mute, several, linked]
+    const said = await play(clips, {})
     expect(said).toContain(`${good}: done -> ${bench.folder.file('phone.regen.mp4')}`)
     expect(said).toContain(`${good}: skipped -> ${bench.folder.file('phone.regen.mp4')}`)
+    expect(said).toContain(`${linked}: done -> ${bench.folder.file('phone.regen.mp4')}`)
+    expect(existsSync(bench.folder.file('linked.regen.mp4'))).toBe(false)
     expect(said).toMatch(/no-audio\.mp4: .*no audio/i)
+    expect(said).toMatch(/two-tracks\.mkv: .*`"track": "all"`.*Put such a key into a preset, and set VOXMUX_PRESET/)
     const held: unknown = JSON.parse(/HELD (.*)/.exec(said)?.[1] ?? '')
-    expect(held).toEqual({ day: [good, mute, bench.folder.file('phone.regen.mp4')], root: 0, atRoot: true })
+    expect(held).toEqual({ day: [...clips, bench.folder.file('phone.regen.mp4')], root: 0, atRoot: true })
   })
 
   it.each<[string, Readonly<Record<string, string>>, RegExp]>([
