@@ -117,6 +117,8 @@ describe('a report', () => {
       const durations = await page.evaluate('[...document.querySelectorAll("audio")].map((one) => one.duration)')
       expect(durations).toEqual([expect.closeTo(2, 1), expect.closeTo(2, 1)])
       // By keyboard alone: to a second in, then the other side, which goes on from there.
+      // What the keyboard reaches has a name.
+      await page.getByRole('region', { name: 'Loudness' }).focus()
       await page.locator('[type=range]').fill('1')
       await page.getByRole('radio', { name: 'After' }).focus()
       await page.keyboard.press('ArrowLeft')

@@ -6,13 +6,14 @@ export function shown(text: string): string {
   return escapeHtml(visibleText(text))
 }
 
-/** A table that scrolls on a narrow screen. */
-export function htmlTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table that scrolls on a narrow screen, also with the keyboard. @param name for those who hear the page */
+export function htmlTable(name: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '<p>Not measured.</p>'
   const line = (tag: 'td' | 'th', cells: readonly string[]) =>
     `<tr>${cells.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('')}</tr>`
   const body = rows.map((cells) => line('td', cells)).join('\n')
-  return `<div class="scroll" tabindex="0"><table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table></div>`
+  const table = `<table><thead>${line('th', head)}</thead><tbody>${body}</tbody></table>`
+  return `<div class="scroll" tabindex="0" role="region" aria-label="${name}">${table}</div>`
 }
 
 /** A list with a heading; nothing if it is empty. */

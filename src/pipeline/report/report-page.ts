@@ -80,6 +80,7 @@ ${faultWords(receipt.voices)
   .map((words) => `<p>Found: ${shown(words)}.</p>`)
   .join('\n')}
 ${htmlTable(
+  'Voice',
   ['From', 'To'],
   receipt.segments.map(({ startSec, endSec }) => [formatTime(startSec), formatTime(endSec)]),
 )}
@@ -124,7 +125,7 @@ function loudnessTable({ tracks }: Receipt): string {
       loudnessRow(audioIndex, `after${parts}`, loudness.after),
     ]
   })
-  return htmlTable(['Track', 'Version', 'Integrated', 'Range', 'True peak'], rows)
+  return htmlTable('Loudness', ['Track', 'Version', 'Integrated', 'Range', 'True peak'], rows)
 }
 
 function syncTable({ tracks }: Receipt): string {
@@ -136,7 +137,7 @@ function syncTable({ tracks }: Receipt): string {
       offsetSamples === null ? 'silence' : offset(offsetSamples, sampleRate),
     ]),
   )
-  return htmlTable(['Track', 'Place', 'At', 'Offset'], rows)
+  return htmlTable('Sync', ['Track', 'Place', 'At', 'Offset'], rows)
 }
 
 function streamTable({ streams }: Receipt): string {
@@ -144,7 +145,7 @@ function streamTable({ streams }: Receipt): string {
     ...[`${index ?? '–'}`, `${outputIndex ?? '–'}`, kind, codec ?? '–', fate],
     reason ?? packetHash?.input ?? '',
   ])
-  return htmlTable(['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'], rows)
+  return htmlTable('Streams', ['Input', 'Output', 'Kind', 'Codec', 'Result', 'Reason, or hash of all packets'], rows)
 }
 
 function loudnessRow(audioIndex: number, when: string, { integratedLufs, rangeLu, truePeakDbtp }: LoudnessFigures) {
@@ -172,6 +173,7 @@ function measured(tracks: Certificate['tracks']): string {
   const columns = tracks.map(({ sound }) => figuresOf(sound))
   return `<h3>Rules</h3>
 ${htmlTable(
+  'Rules',
   ['Stream', 'Rule', 'Measured', 'Allowed', 'Result'],
   rules.map(({ outputIndex, ...rule }) => {
     const { name, value, limit } = ruleWords(rule)
@@ -181,6 +183,7 @@ ${htmlTable(
 <p class="quiet">Source: ${sources.map(shown).join('; ')}.</p>
 <h3>All figures</h3>
 ${htmlTable(
+  'All figures',
   ['Figure', ...tracks.map(({ outputIndex }) => `Stream ${outputIndex}`)],
   (columns[0] ?? []).map(([name], row) => [name, ...columns.map((column) => column[row]?.[1] ?? '')]),
 )}`
