@@ -56,7 +56,11 @@ describe('the command line of the service', () => {
     child.kill('SIGTERM')
     expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ event: 'result', exitCode: 0 })
     const again = voxmux('serve', '--json', '--data', data)
-    const second = JSON.parse((await createInterface(again.stdout)[Symbol.asyncIterator]().next()).value ?? '')
-    expect(second).toMatchObject({ client_id: first.client_id, client_secret: null, tenant_id: first.tenant_id })
+    const second = createInterface(again.stdout)[Symbol.asyncIterator]()
+    const { client_id, tenant_id } = first
+    const started = JSON.parse((await second.next()).value ?? '')
+    expect(started).toMatchObject({ client_id, client_secret: null, tenant_id })
+    again.kill('SIGINT')
+    expect(JSON.parse((await second.next()).value ?? '')).toMatchObject({ event: 'result', exitCode: 130 })
   }, 180_000)
 })
