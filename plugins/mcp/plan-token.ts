@@ -26,7 +26,7 @@ export function planToken(key: ServerKey, shown: object, nowMs = Date.now()): { 
 export function requirePlanToken(key: ServerKey, token: string, shown: object, nowMs = Date.now()): void {
   const [end = '', signature = ''] = token.split('.')
   const endMs = Number.parseInt(end, 36)
-  const remedies = ['Call `plan` again, show the new plan, and give its token to `run`.']
+  const remedies = ['Call `plan` again, show the new plan, and give its token to `run` as `plan`.']
   if (!key.isSigned(signedText(endMs, shown), signature))
     throw new UsageError(
       'ERR_PLAN_TOKEN',

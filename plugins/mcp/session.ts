@@ -10,7 +10,7 @@ import { TOOLS, type ToolCall } from './tools.js'
 
 const INSTRUCTIONS =
   'voxmux regenerates the voice in a media file and changes nothing else. Call `check`, then `plan`. Show the plan to ' +
-  'the person, and call `run` with the same arguments and the token of the plan. Follow the job with `status`. If a ' +
+  'the person, and call `run` with the same arguments and its token as `plan`. Follow the job with `status`. If a ' +
   'remedy names a flag of the command line, such as --track, use the argument of that name.'
 
 /** Codes of JSON-RPC. */

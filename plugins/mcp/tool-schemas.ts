@@ -12,7 +12,12 @@ const MOST_WAIT_SEC = 50
 export const TOOL_SCHEMAS = {
   check: job.pick({ input: true, preset: true, segments: true, track: true, channels: true }),
   plan: job,
-  run: job.extend({ plan: z.string().min(1).meta({ description: 'The token that `plan` gave for these arguments.' }) }),
+  run: job.extend({
+    plan: z
+      .string()
+      .min(1)
+      .meta({ description: 'The token that the tool `plan` returned as `plan` for these arguments.' }),
+  }),
   status: z.strictObject({
     job: z.string().min(1).optional().meta({ description: 'Id of a job; by default the newest jobs.' }),
     waitSec: z
@@ -37,10 +42,10 @@ const DESCRIPTIONS: Readonly<Record<ToolName, string>> = {
   check: 'Checks a video or audio file locally: would it be refused, and why. Sends nothing.',
   plan:
     'Plans to regenerate the voice of a file: what is kept, lost, sent and paid. Sends nothing. ' +
-    'Show the plan to the person before you call `run` with its token.',
+    'Show the plan to the person before you call `run` with its token, `plan`.',
   run:
-    'Regenerates the voice of a file, and costs what its plan says. Takes the arguments of `plan`, unchanged, and its ' +
-    'token. Returns a job at once; the same call again returns the same job and pays nothing more.',
+    'Regenerates the voice of a file, and costs what its plan says. Takes the arguments of the tool `plan`, unchanged, ' +
+    'and its token as `plan`. Returns a job at once; the same call again returns the same job and pays nothing more.',
   status: 'Shows a job, or the newest jobs. Jobs continue after the client and the server have ended.',
   receipt: 'Shows the receipt of an output, and whether the output is unchanged.',
   presets: 'Lists the presets, or shows one.',
