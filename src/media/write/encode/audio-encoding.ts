@@ -16,6 +16,11 @@ export interface AudioEncoding {
   readonly options: readonly string[]
 }
 
+/** Names both codecs of a track whose codec changes; null if it stays. */
+export function codecChange(input: Pick<AudioStreamInfo, 'codec'>, made: Pick<AudioEncoding, 'codec'>): string | null {
+  return input.codec === made.codec ? null : `${input.codec ?? 'an unknown codec'} becomes ${made.codec}`
+}
+
 /** The options of a stream that encode it. @param specifier of the stream in its output */
 export function encodingOptions({ encoder, options }: AudioEncoding, specifier: string): readonly string[] {
   return [`-c:${specifier}`, encoder, ...options.map((option) => option.replace('{s}', specifier))]

@@ -3,6 +3,7 @@ import type { ByteRange } from '../../../core/read-at.js'
 import { type AudioStreamInfo, audioStreams, type MediaInfo } from '../../media-info.js'
 import { type BytePiece, CRC_32 } from '../byte-plan.js'
 import { type Census, type CensusEntry, kept, rewritten, SIGNS_OLD_BYTES } from '../census.js'
+import { codecChange } from '../encode/audio-encoding.js'
 import { inPlace, type Replacement, withReplacements } from '../replacements.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
 import type { Structure } from '../structure/structure.js'
@@ -59,7 +60,8 @@ function survey(parsed: InPlaceFile, { media, tracks }: Wanted): Survey {
 
 function reasonAgainst(parsed: InPlaceFile, { input, encoding, channels }: WantedTrack): string | undefined {
   if (!PLAIN_PCM.test(input.codec ?? '')) return `${input.codec ?? 'its codec'} is not PCM`
-  if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
+  const change = codecChange(input, encoding)
+  if (change !== null) return change
   if (channels !== input.channels) return 'its channels are mixed down'
   const samples = parsed.samples.get(input.audioIndex)
   if (!samples || samples.kind === 'unknown') return samples?.reason ?? 'its samples were not found'

@@ -1,7 +1,7 @@
 import { UsageError } from '../../../core/errors.js'
 import { audioStreams, isFilm, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import { containerProfile, isSoundContainer } from '../container-profile.js'
-import type { AudioEncoding } from '../encode/audio-encoding.js'
+import { type AudioEncoding, codecChange } from '../encode/audio-encoding.js'
 import type { SpliceableTrack } from '../splice/old-packets.js'
 import type { Writing } from '../writing.js'
 import { earlySoundLosses } from './first-picture.js'
@@ -123,7 +123,7 @@ export function planOwnFile(
     const encoding = input.kind === 'audio' ? encodings.get(input.audioIndex) : undefined
     const as = { outputIndex: written.indexOf(input), dispositions: input.dispositions, title: null }
     if (input.kind !== 'audio' || !encoding) return { fate: 'copied', input, ...as, reason: null }
-    const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
+    const reason = codecChange(input, encoding)
     return { fate: 'replaced', input, ...as, encoding, reason }
   })
   const spliced = [...splices].filter(([, splice]) => typeof splice !== 'string')

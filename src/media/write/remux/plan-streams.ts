@@ -1,7 +1,13 @@
 import { PrecheckError, UsageError } from '../../../core/errors.js'
 import { type AudioStreamInfo, isCover, type MediaInfo, pictureOf, type StreamInfo } from '../../media-info.js'
 import type { ContainerProfile } from '../container-profile.js'
-import { type AudioChoices, type AudioEncoding, audioEncoding, mixedTrack } from '../encode/audio-encoding.js'
+import {
+  type AudioChoices,
+  type AudioEncoding,
+  audioEncoding,
+  codecChange,
+  mixedTrack,
+} from '../encode/audio-encoding.js'
 import { hasTrackMark } from './mend/track-mark.js'
 import { keepsDisposition } from './stream-losses.js'
 import { type StreamPassage, streamPassage } from './stream-passage.js'
@@ -181,7 +187,7 @@ function newStream(input: AudioStreamInfo, { media, container, profile, options 
       ],
     })
   }
-  const reason = encoding.codec === input.codec ? null : `${input.codec} becomes ${encoding.codec}`
+  const reason = codecChange(input, encoding)
   return { fate: 'replaced', input, dispositions: input.dispositions, title: null, encoding, reason }
 }
 

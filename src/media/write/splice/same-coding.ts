@@ -1,4 +1,5 @@
 import type { AudioStreamInfo } from '../../media-info.js'
+import { codecChange } from '../encode/audio-encoding.js'
 import { dolbySettings, readAc3, readEac3 } from '../encode/dolby-settings.js'
 import type { TrackEntry } from '../matroska/read/track-entry.js'
 import { xiphPackets } from '../matroska/read/unlace.js'
@@ -18,7 +19,8 @@ export function packetSamples({ codec, sampleRate }: Pick<AudioStreamInfo, 'code
 
 /** The reason why packets of a new coding cannot stand between the old ones of a track; undefined if they may. */
 export function unspliceable({ input, encoding, channels }: WantedTrack): string | undefined {
-  if (encoding.codec !== input.codec) return `${input.codec} becomes ${encoding.codec}`
+  const change = codecChange(input, encoding)
+  if (change !== null) return change
   if (channels !== input.channels) return 'its channels are mixed'
   if (packetSamples(input) === 0 && input.codec !== 'vorbis')
     return `packets of ${input.codec} cannot be joined one by one`

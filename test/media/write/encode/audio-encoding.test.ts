@@ -4,7 +4,7 @@ import type { VoxmuxError } from '../../../../src/core/errors.js'
 import type { AudioStreamInfo } from '../../../../src/media/media-info.js'
 import { probe } from '../../../../src/media/probe/probe.js'
 import { type ContainerProfile, containerProfile } from '../../../../src/media/write/container-profile.js'
-import { type AudioChoices, audioEncoding } from '../../../../src/media/write/encode/audio-encoding.js'
+import { type AudioChoices, audioEncoding, codecChange } from '../../../../src/media/write/encode/audio-encoding.js'
 import { proveEncoder } from '../../../../src/media/write/encode/encoder-priming.js'
 import { planOutput } from '../../../../src/media/write/plan-writing.js'
 import { ffmpeg, tone } from '../../../helpers/media-factory.js'
@@ -16,6 +16,11 @@ const inside = (container: string, facts: Partial<AudioStreamInfo>, wishes: Audi
   audioEncoding(sound(facts), containerProfile(container) as ContainerProfile, { fallbackBitRate: 192_000, ...wishes })
 
 describe('the encoding of a replaced track', () => {
+  it('names a change of codec, also from one that ffprobe does not know', () => {
+    const changes = ['aac', 'ac3', null].map((codec) => codecChange({ codec }, { codec: 'aac' }))
+    expect(changes).toEqual([null, 'ac3 becomes aac', 'an unknown codec becomes aac'])
+  })
+
   it.each([
     ['6 channels of an unknown rate', 'mkv', { codec: 'aac', channels: 6 }, {}, 576_000],
     ['a rate that the packets have', 'mkv', { codec: 'aac' }, { measuredBitRates: new Map([[0, 128_000]]) }, 128_000],
