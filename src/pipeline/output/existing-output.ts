@@ -69,7 +69,7 @@ async function originOf(
   if (!(await isOutputOf(receipt, input, jobs))) return `from ${receipt.input.path}`
   return receipt.recipeHash === recipeHash
     ? 'from an earlier version of this input'
-    : `from this input with other settings (preset "${receipt.preset}")`
+    : `from this input with other settings or another account (preset "${receipt.preset}")`
 }
 
 /** True for the empty file with which a killed attempt took the name. Without hard links that comes first: see `publish`. */

@@ -65,7 +65,7 @@ it('the refusal of an existing output says how voxmux made it, unless it has cha
   const { context } = bench.pipeline
   const message = async (request: Parameters<typeof runJob>[0]) => (await runJob(request, context)).event.error?.message
   expect(await message(requestFor(input, { recipe: { mix: 50 } }))).toBe(
-    `${output} already exists. voxmux made it from this input with other settings (preset "transparent"), and does not replace files unasked.`,
+    `${output} already exists. voxmux made it from this input with other settings or another account (preset "transparent"), and does not replace files unasked.`,
   )
   const other = await bench.take('field-recorder.wav')
   expect(await message(requestFor(other, { output }))).toContain(`voxmux made it from ${input}, and does not`)
