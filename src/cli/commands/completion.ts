@@ -30,10 +30,9 @@ export const command = defineCommand({
 function currentShell({ SHELL = '' }: NodeJS.ProcessEnv): Shell {
   const found = SHELLS.find((shell) => shell === basename(SHELL))
   if (found) return found
-  throw new UsageError(
-    'ERR_USAGE',
-    `voxmux could not detect your shell. Name one: \`voxmux completion\` supports ${SHELLS.join(', ')}.`,
-  )
+  throw new UsageError('ERR_USAGE', 'Which shell? The environment variable SHELL names none that is supported.', {
+    remedies: [`Name one of ${SHELLS.join(', ')}: \`voxmux completion bash\`.`],
+  })
 }
 
 type Shell = (typeof SHELLS)[number]

@@ -54,7 +54,7 @@ export function openQuestions(signal: AbortSignal): Questions {
 /** The error of a question that may not be asked. @param missing in words @param passing flags or variables */
 export function unanswered(missing: readonly string[], passing: readonly string[]): UsageError {
   const list = new Intl.ListFormat('en-GB').format(missing)
-  return new UsageError('ERR_INPUT_NEEDED', `voxmux needs an answer and cannot ask for it here: ${list}.`, {
-    remedies: passing.length > 0 ? [`Pass ${passing.join(' ')}`] : ['Answer the question, or pass the flag for it.'],
+  return new UsageError('ERR_INPUT_NEEDED', `The command needs an answer and cannot ask for it here: ${list}.`, {
+    remedies: passing.length > 0 ? [`Pass ${passing.join(' ')}.`] : ['Answer the question, or pass the flag for it.'],
   })
 }
