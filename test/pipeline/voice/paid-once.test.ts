@@ -96,6 +96,7 @@ describe('a voice whose bytes the storage confirms and loses', () => {
     server.fail('startProcess', { kind: 'status', status: 404 })
     expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
     expect([server.charges, server.calls.registerFile]).toEqual([1, 2])
+    expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
   })
 
   it('is uploaded to the same file again if the first start was lost too', async () => {
