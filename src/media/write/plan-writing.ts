@@ -16,6 +16,7 @@ import { flacFrames } from './frames/flac.js'
 import { oggFrames } from './frames/ogg.js'
 import { repeatedCommentLosses } from './frames/repeated-comments.js'
 import { signedTagLosses } from './frames/signed-tag.js'
+import { skippedStartLosses } from './frames/skipped-start.js'
 import { isoBmff } from './iso-bmff/iso-bmff.js'
 import { matroska } from './matroska/matroska.js'
 import { pcmInPlace } from './pcm-in-place/pcm-in-place.js'
@@ -172,8 +173,13 @@ async function remuxPlan(plan: MuxPlan, declined: readonly Declined[], options: 
   const { signal } = options
   const census = await remuxCensus(plan, signal)
   const { media } = plan
-  const tags = [await tagLosses(plan, signal), await signedTagLosses(media), await repeatedCommentLosses(media)]
-  const losses = [...plan.losses, ...censusLosses(census, media), ...tags.flat()]
+  const others = [
+    await tagLosses(plan, signal),
+    await signedTagLosses(media),
+    await repeatedCommentLosses(media),
+    await skippedStartLosses(media),
+  ]
+  const losses = [...plan.losses, ...censusLosses(census, media), ...others.flat()]
   return provedPlan({ ...plan, losses, writing: { kind: 'remux', declined, census } }, options)
 }
 

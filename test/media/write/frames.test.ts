@@ -1,11 +1,13 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
+import { probe } from '../../../src/media/probe/probe.js'
 import { planSize } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
 import { flacFrames } from '../../../src/media/write/frames/flac.js'
+import { planOutput } from '../../../src/media/write/plan-writing.js'
 import { chunkFile, chunkStructures } from '../../../src/media/write/structure/chunks.js'
 import { ffmpeg, tone } from '../../helpers/media-factory.js'
 import fc from '../../helpers/properties.js'
@@ -166,6 +168,20 @@ describe('frames between tags', () => {
       }),
       { numRuns: process.env.VOXMUX_SOAK ? 500 : 30 },
     )
+  })
+
+  it('names the bytes before FLAC without a header, which the remux skips', async () => {
+    const path = folder.file('headless.flac')
+    await ffmpeg(...tone(2), '-c:a', 'flac', path)
+    const bytes = await readFile(path)
+    const frames = bytes.subarray(bytes.indexOf(Buffer.from([0xff, 0xf8])))
+    const lossesWith = async (before: Buffer) => {
+      await writeFile(path, Buffer.concat([before, frames]))
+      const { losses } = await planOutput(await probe(path), { replaced: [0] })
+      return losses.map(({ what }) => what)
+    }
+    expect(await lossesWith(Buffer.alloc(0))).toEqual([])
+    expect(await lossesWith(Buffer.alloc(1000, 0x12))).toEqual(['bytes before the sound'])
   })
 
   it('keeps every metadata block of FLAC, and leads its seek points to the new frames', async () => {

@@ -132,8 +132,9 @@ describe('Ogg with other bytes around its pages', () => {
     const path = folder.file('before.ogg')
     await ffmpeg(...tone(3, 48_000, 2), '-c:a', 'libvorbis', path)
     await writeFile(path, Buffer.concat([Buffer.alloc(500, 7), await readFile(path)]))
-    const { writing } = await planOutput(await probe(path), { replaced: [0] })
+    const { writing, losses } = await planOutput(await probe(path), { replaced: [0] })
     expect(writing).toMatchObject({ kind: 'remux', declined: [{ reason: 'other bytes lie before its first page' }] })
+    expect(losses.map(({ what }) => what)).toEqual(['bytes before the sound'])
   })
 
   it('is named in the plan if ffmpeg joins its repeated comments', async () => {
