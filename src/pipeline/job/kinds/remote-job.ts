@@ -24,10 +24,8 @@ import { voiceOfAddress } from '../../voice/voice-requests.js'
 import type { RegeneratedVoice } from '../../voice/voice-service.js'
 import { lastingAddress } from '../../web-address.js'
 import { withProofs } from '../assembly/with-proofs.js'
-import type { Attempt, JobKind, PlannedJob } from '../job-life.js'
-
-/** `20260101T120000Z`, the format of Amazon and Google signatures. */
-const BASIC_ISO = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/
+import type { Attempt, JobKind, ObtainedAudio, PlannedJob } from '../job-life.js'
+import { linkValidSec } from './link-valid-sec.js'
 
 /** The content of an address is not known here, and a second payment for the same file would be worse. */
 const FETCHED_BEFORE =
@@ -64,42 +62,23 @@ interface AddressFacts {
   readonly sizeBytes: number | null
 }
 
-function plannedAddress(
-  request: PlanRequest,
-  { output, sizeBytes }: AddressFacts,
-  context: PipelineContext,
-): PlannedJob {
+function plannedAddress(request: PlanRequest, facts: AddressFacts, context: PipelineContext): PlannedJob {
   const { settings } = request
-  const address = lastingAddress(request.input)
+  const { output } = facts
   const recipe = recipeHash(settings, context.serviceIdentity)
-  const { sharedPath = (path: string) => path } = context
-  const input = redactUrl(request.input)
-  const keyOf = (made: string, itsRecipe: string) =>
-    valueSha256({ address, output: sharedPath(made), recipe: itsRecipe })
-  const requireLength = (job: Pick<Job, 'inputIdentity'> | null | undefined) => {
-    const before = job?.inputIdentity?.sizeBytes
-    if (before !== undefined && sizeBytes !== null && before !== sizeBytes) throw otherFile(input, before, sizeBytes)
-  }
-  /** The file may be another one than the service fetched. Its length is all that can be compared. */
-  const requireFetched = async () => {
-    const done = await context.jobs.list({ input, statuses: ['done'] })
-    // The input has no query, so other files may share it.
-    requireLength(done.find((job) => job.inputIdentity && job.key === keyOf(job.output ?? '', job.recipeHash)))
-  }
+  const job = { request, facts, context, input: redactUrl(request.input) }
   return {
-    ...{ input, output, recipeHash: recipe, inputIdentity: null, filePlan: null },
+    ...{ input: job.input, output, inputIdentity: null, filePlan: null },
     ...{ replaces: settings.force, outputBytes: 0, workBytes: 0 },
-    key: keyOf(output, recipe),
-    async existing(job, signal): Promise<ExistingOutput> {
+    ...{ recipeHash: recipe, key: keyOf(job, output, recipe) },
+    async existing(held, signal): Promise<ExistingOutput> {
       await requireFilePath(output)
       const found = await stat(output).catch(() => undefined)
       if (settings.force || !found) return { kind: 'none' }
-      if (isTakenName(found, job)) return { kind: 'replaceable' }
-      if (await wasPublishedBy(job, output, signal)) {
-        requireLength(job)
-        return { kind: 'done', receipt: receiptPath(output) }
-      }
-      throw outputExists(output)
+      if (isTakenName(found, held)) return { kind: 'replaceable' }
+      if (!(await wasPublishedBy(held, output, signal))) throw outputExists(output)
+      requireLength(job, held)
+      return { kind: 'done', receipt: receiptPath(output) }
     },
     async requireStartable() {
       // Only a certificate has a report, and nothing is signed: the input is not here.
@@ -108,26 +87,63 @@ function plannedAddress(
       await requireWritableFolder(dirname(output))
       await requireReplaceableOutput(output, names)
     },
-    async obtain(attempt) {
-      const { bench, signal, waitUntilMs, onProgress } = attempt
-      const fetched = join(bench.workFolder, `answer${extname(address.pathname)}`)
-      const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, audioPath: fetched })
-      const regenerated = await withinFreeSpace(bench.workFolder, 'The regenerated file', (maxBytes) =>
-        regenerateVoice({ ...voice, maxBytes }, context, { signal, waitUntilMs, onProgress }),
-      )
-      const isSentNow = regenerated.timesMs.registered !== undefined
-      if (!isSentNow) await requireFetched()
-      return {
-        async assemble() {
-          await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
-          // The copy has the mode of the cache, which only its user may read.
-          await chmod(bench.part, 0o666 & ~process.umask())
-          if (regenerated.cached) context.logger.warn({ job: attempt.job.id }, FETCHED_BEFORE)
-          const receipt = await remoteReceipt(request, context, { output, attempt, regenerated })
-          const inputIdentity = isSentNow && sizeBytes !== null ? { sizeBytes, mtimeMs: 0, sha256: null } : null
-          return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity }
-        },
-      }
+    obtain: (attempt) => obtainAddress(job, attempt),
+  }
+}
+
+/** An address with its facts, and its name without secrets. */
+interface AddressJob {
+  readonly request: PlanRequest
+  readonly facts: AddressFacts
+  readonly context: PipelineContext
+  readonly input: string
+}
+
+function keyOf({ request, context }: AddressJob, output: string, recipe: string): string {
+  const { sharedPath = (path: string) => path } = context
+  return valueSha256({ address: lastingAddress(request.input), output: sharedPath(output), recipe })
+}
+
+/** @throws {JobFailedError} `ERR_INPUT_CHANGED` if an earlier job found a file of another length at the address */
+function requireLength({ input, facts: { sizeBytes } }: AddressJob, earlier: Job | null | undefined): void {
+  const before = earlier?.inputIdentity?.sizeBytes
+  if (before !== undefined && sizeBytes !== null && before !== sizeBytes) throw otherFile(input, before, sizeBytes)
+}
+
+/** The file may be another one than the service fetched. Its length is all that can be compared. */
+async function requireFetched(job: AddressJob): Promise<void> {
+  const done = await job.context.jobs.list({ input: job.input, statuses: ['done'] })
+  // The input has no query, so other files may share it.
+  requireLength(
+    job,
+    done.find(
+      ({ inputIdentity, key, output, recipeHash: recipe }) => inputIdentity && key === keyOf(job, output ?? '', recipe),
+    ),
+  )
+}
+
+/** Has the service fetch and regenerate the file, and takes its result as the output. */
+async function obtainAddress(job: AddressJob, attempt: Attempt): Promise<ObtainedAudio> {
+  const { request, facts, context } = job
+  const { settings } = request
+  const { bench, signal, waitUntilMs, onProgress } = attempt
+  const fetched = join(bench.workFolder, `answer${extname(lastingAddress(request.input).pathname)}`)
+  const voice = voiceOfAddress(request.input, { model: settings.recipe.voice.model, audioPath: fetched })
+  const regenerated = await withinFreeSpace(bench.workFolder, 'The regenerated file', (maxBytes) =>
+    regenerateVoice({ ...voice, maxBytes }, context, { signal, waitUntilMs, onProgress }),
+  )
+  const isSentNow = regenerated.timesMs.registered !== undefined
+  if (!isSentNow) await requireFetched(job)
+  return {
+    async assemble() {
+      await copyFile(fetched, bench.part, constants.COPYFILE_FICLONE)
+      // The copy has the mode of the cache, which only its user may read.
+      await chmod(bench.part, 0o666 & ~process.umask())
+      if (regenerated.cached) context.logger.warn({ job: attempt.job.id }, FETCHED_BEFORE)
+      const receipt = await remoteReceipt(request, context, { output: facts.output, attempt, regenerated })
+      const { sizeBytes } = facts
+      const inputIdentity = isSentNow && sizeBytes !== null ? { sizeBytes, mtimeMs: 0, sha256: null } : null
+      return { receipt: await withProofs(receipt, settings, null, { bench, signal }), inputIdentity }
     },
   }
 }
@@ -209,36 +225,4 @@ async function remoteReceipt(
     ],
     verification: { level: 'fast', passed: true, checks: ['the regenerated file can be opened'] },
   }
-}
-
-/**
- * Remaining validity of a signed link: Azure (`se`), Amazon and Google (`X-Amz-Date` with `X-Amz-Expires`, `X-Goog-…`),
- * and links with a Unix timestamp in `Expires`.
- *
- * @returns seconds, negative after expiry; null if the link does not contain its expiry
- */
-export function linkValidSec(address: string, nowMs: number = Date.now()): number | null {
-  const query = new Map([...new URL(address).searchParams].map(([name, value]) => [name.toLowerCase(), value]))
-  const endMs = azureEnd(query) ?? signedEnd(query, 'x-amz') ?? signedEnd(query, 'x-goog') ?? plainEnd(query)
-  return endMs === null || Number.isNaN(endMs) ? null : (endMs - nowMs) / 1000
-}
-
-type Query = ReadonlyMap<string, string>
-
-function azureEnd(query: Query): number | null {
-  const end = query.get('se')
-  return end !== undefined && query.has('sig') ? Date.parse(end) : null
-}
-
-function signedEnd(query: Query, vendor: string): number | null {
-  const [date, expires] = [query.get(`${vendor}-date`), query.get(`${vendor}-expires`)]
-  const match = BASIC_ISO.exec(date ?? '')
-  if (!match || expires === undefined) return null
-  const [, year, month, day, hour, minute, second] = match.map(Number) as [number, ...number[]]
-  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) + Number(expires) * 1000
-}
-
-function plainEnd(query: Query): number | null {
-  const expires = query.get('expires')
-  return expires !== undefined && /^\d{9,11}$/.test(expires) ? Number(expires) * 1000 : null
 }
