@@ -54,18 +54,24 @@ export async function openPipes(
     if (fromStdin) await pipeline(process.stdin, createWriteStream(read, { mode: 0o600 }), { signal })
     const made = join(folder, `stdout.${extension}`)
     const deliver = async () => {
-      if (!toStdout) return
-      await pipeline(createReadStream(made), process.stdout, { end: false, signal }).catch((cause: unknown) => {
-        const code = systemCode(cause)
-        if (code === 'EPIPE') throw readerGone(cause)
-        throw code === 'ENOSPC' || code === 'EDQUOT' ? stdoutFull(cause) : cause
-      })
+      if (toStdout) await writeToStdout(made, signal)
     }
     const named = (text: string) => text.replaceAll(made, 'stdout').replaceAll(read, 'stdin')
     return { inputs: fromStdin ? [read] : input, output: toStdout ? made : output, toStdout, named, deliver, close }
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** @throws UsageError `ERR_PIPE` if nobody reads; TransientError `ERR_DISK_FULL` */
+async function writeToStdout(path: string, signal: AbortSignal): Promise<void> {
+  try {
+    await pipeline(createReadStream(path), process.stdout, { end: false, signal })
+  } catch (cause) {
+    const code = systemCode(cause)
+    if (code === 'EPIPE') throw readerGone(cause)
+    throw code === 'ENOSPC' || code === 'EDQUOT' ? stdoutFull(cause) : cause
   }
 }
 
