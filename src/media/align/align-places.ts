@@ -43,80 +43,116 @@ const AS_EXPECTED = 0.75
  * pauses match almost as well at other lags than their own
  */
 export function measurePlaces(stretch: Stretch, expected?: number): readonly MeasuredPlace[] {
-  const { sampleRate } = stretch
-  const factor = coarseFactor(sampleRate)
-  // The coarse and full grids of the regenerated audio must meet at the margin.
-  const skew = stretch.marginSamples % factor
-  const margin = (stretch.marginSamples - skew) / factor
-  const cut = comparable(stretch.cut, sampleRate)
-  const regenerated = comparable(stretch.regenerated.subarray(skew), sampleRate)
-  // A steady tone fits at every period. Among equal peaks, the smallest shift is right.
-  const overall = nearestWaveformPeak(correlate(cut.coarse, regenerated.coarse, margin), 0).lag
-  const places = placesOf(cut.coarse.length, sampleRate / factor).map(({ start, length }) => {
-    const reference = cut.coarse.subarray(start, start + length)
-    const seek = (centre: number, reach: number) => {
-      const found = nearestWaveformPeak(
-        correlate(reference, part(regenerated.coarse, start + margin + centre - reach, length + 2 * reach), reach),
-        overall - centre,
-      )
-      return { lag: centre + found.lag, match: found.match }
-    }
-    const near = seek(overall, Math.min(Math.round((NEARBY_SEC * sampleRate) / factor), margin))
-    const isNear = near.match >= NEARBY_MATCH
-    const greatest = isNear ? near : seek(0, margin)
-    const atExpected =
-      expected === undefined
-        ? null
-        : seek(Math.round(expected / factor), Math.round((EXPECTED_SEC * sampleRate) / factor))
-    const isExpected = atExpected !== null && atExpected.match >= AS_EXPECTED * greatest.match
-    const best = isExpected ? atExpected : greatest
-    const heard = part(regenerated.coarse, start + margin + best.lag, length)
-    return {
-      ...{ start, length, best, isNear, expected: isExpected ? expected : undefined },
-      ...(atExpected !== null && !isExpected && { matchAsExpected: atExpected.match }),
-      cutPower: energyOf(reference) / length,
-      regeneratedPower: energyOf(heard) / length,
-    }
-  })
-  const exactOf = ({ start, length, best }: (typeof places)[number]) =>
-    exactLag(cut, regenerated, {
-      start: start * factor,
-      length: length * factor,
-      margin: margin * factor,
-      lag: best.lag * factor,
-      reach: factor,
-    })
-  // Places with one coarse lag share the fine one. They differ by less than a coarse sample, which is not a drift. The
-  // loudest place states it: another may hold nothing but what the low-pass drew out of its neighbour.
-  const loudest = new Map<number, (typeof places)[number]>()
-  for (const place of places) {
-    const other = loudest.get(place.best.lag)
-    if (place.isNear && place.expected === undefined && (!other || place.cutPower > other.cutPower))
-      loudest.set(place.best.lag, place)
-  }
-  const shared = new Map([...loudest].map(([lag, place]) => [lag, exactOf(place)]))
+  const signals = signalsOf(stretch)
+  const { factor, cut } = signals
+  const places = placesOf(cut.coarse.length, stretch.sampleRate / factor).map((span) => locate(span, signals, expected))
+  const shared = sharedLags(places, signals)
   return places.map((place): MeasuredPlace => {
-    const { start, length, best, isNear, expected, ...measured } = place
+    const { start, length, lag, match, isNear, expected, ...measured } = place
     return {
       ...measured,
       atSample: stretch.atSample + start * factor,
-      lagSamples: expected ?? shared.get(best.lag) ?? exactOf(place),
-      match: Math.max(0, best.match),
+      lagSamples: expected ?? shared.get(lag) ?? exactLag(place, signals),
+      match: Math.max(0, match),
     }
   })
 }
 
-/** Refines a coarse lag to the sample at the full rate. */
-function exactLag(
-  cut: ComparableSignal,
-  regenerated: ComparableSignal,
-  at: { start: number; length: number; margin: number; lag: number; reach: number },
-): number {
-  const reference = part(cut.full, at.start, at.length)
-  const sought = part(regenerated.full, at.start + at.margin + at.lag - at.reach, at.length + 2 * at.reach)
-  const products = Array.from({ length: 2 * at.reach + 1 }, (_, shift) => Math.abs(productOf(reference, sought, shift)))
+/** The signals of a stretch, each at the coarse and the full rate. */
+interface Signals {
+  readonly sampleRate: number
+  /** Samples at the full rate in a coarse one. */
+  readonly factor: number
+  /** Coarse samples by which the regenerated audio begins before the cut. */
+  readonly margin: number
+  readonly cut: ComparableSignal
+  readonly regenerated: ComparableSignal
+  /** Coarse lag of the whole stretch. */
+  readonly overall: number
+}
+
+function signalsOf(stretch: Stretch): Signals {
+  const { sampleRate, marginSamples } = stretch
+  const factor = coarseFactor(sampleRate)
+  // The coarse and full grids of the regenerated audio must meet at the margin.
+  const skew = marginSamples % factor
+  const margin = (marginSamples - skew) / factor
+  const cut = comparable(stretch.cut, sampleRate)
+  const regenerated = comparable(stretch.regenerated.subarray(skew), sampleRate)
+  // A steady tone fits at every period. Among equal peaks, the smallest shift is right.
+  const overall = nearestWaveformPeak(correlate(cut.coarse, regenerated.coarse, margin), 0).lag
+  return { sampleRate, factor, margin, cut, regenerated, overall }
+}
+
+/** A part of a stretch, in coarse samples. */
+interface Span {
+  readonly start: number
+  readonly length: number
+}
+
+/** A place with its coarse lag. */
+interface LocatedPlace extends Span, Omit<MeasuredPlace, 'atSample' | 'lagSamples'> {
+  readonly lag: number
+  /** Found near the lag of the whole stretch. */
+  readonly isNear: boolean
+  /** The expected lag in full samples, if the place is at it. */
+  readonly expected: number | undefined
+}
+
+function locate(span: Span, signals: Signals, expected: number | undefined): LocatedPlace {
+  const { sampleRate, factor, margin, regenerated, cut, overall } = signals
+  const { start, length } = span
+  const coarse = (sec: number) => Math.round((sec * sampleRate) / factor)
+  const near = seek(span, signals, overall, Math.min(coarse(NEARBY_SEC), margin))
+  const isNear = near.match >= NEARBY_MATCH
+  const greatest = isNear ? near : seek(span, signals, 0, margin)
+  const atExpected =
+    expected === undefined ? null : seek(span, signals, Math.round(expected / factor), coarse(EXPECTED_SEC))
+  const isExpected = atExpected !== null && atExpected.match >= AS_EXPECTED * greatest.match
+  const best = isExpected ? atExpected : greatest
+  return {
+    ...{ start, length, ...best, isNear, expected: isExpected ? expected : undefined },
+    ...(atExpected !== null && !isExpected && { matchAsExpected: atExpected.match }),
+    cutPower: energyOf(cut.coarse.subarray(start, start + length)) / length,
+    regeneratedPower: energyOf(part(regenerated.coarse, start + margin + best.lag, length)) / length,
+  }
+}
+
+/** Finds the best match of a place among the coarse lags within `reach` of a centre. */
+function seek(
+  { start, length }: Span,
+  { cut, regenerated, margin, overall }: Signals,
+  centre: number,
+  reach: number,
+): { readonly lag: number; readonly match: number } {
+  const sought = part(regenerated.coarse, start + margin + centre - reach, length + 2 * reach)
+  const correlation = correlate(cut.coarse.subarray(start, start + length), sought, reach)
+  const found = nearestWaveformPeak(correlation, overall - centre)
+  return { lag: centre + found.lag, match: found.match }
+}
+
+/**
+ * Full lags by coarse ones. Places with one coarse lag share the fine one: they differ by less than a coarse sample,
+ * which is not a drift. The loudest place states it: another may hold nothing but what the low-pass drew out of its
+ * neighbour.
+ */
+function sharedLags(places: readonly LocatedPlace[], signals: Signals): ReadonlyMap<number, number> {
+  const loudest = new Map<number, LocatedPlace>()
+  for (const place of places) {
+    const other = loudest.get(place.lag)
+    if (place.isNear && place.expected === undefined && (!other || place.cutPower > other.cutPower))
+      loudest.set(place.lag, place)
+  }
+  return new Map([...loudest].map(([lag, place]) => [lag, exactLag(place, signals)]))
+}
+
+/** Refines the lag of a place to the sample at the full rate. */
+function exactLag({ start, length, lag }: LocatedPlace, { cut, regenerated, factor, margin }: Signals): number {
+  const reference = part(cut.full, start * factor, length * factor)
+  const sought = part(regenerated.full, (start + margin + lag - 1) * factor, (length + 2) * factor)
+  const products = Array.from({ length: 2 * factor + 1 }, (_, shift) => Math.abs(productOf(reference, sought, shift)))
   const greatest = Math.max(...products)
-  return greatest === 0 ? at.lag : at.lag + products.indexOf(greatest) - at.reach
+  return lag * factor + (greatest === 0 ? 0 : products.indexOf(greatest) - factor)
 }
 
 function productOf(reference: Float64Array, signal: Float64Array, shift: number): number {
@@ -127,7 +163,7 @@ function productOf(reference: Float64Array, signal: Float64Array, shift: number)
   return sum
 }
 
-function placesOf(length: number, rate: number): { start: number; length: number }[] {
+function placesOf(length: number, rate: number): Span[] {
   const place = Math.min(Math.round(PLACE_SEC * rate), length)
   const hop = Math.round(HOP_SEC * rate)
   const starts = Array.from({ length: Math.floor((length - place) / hop) + 1 }, (_, index) => index * hop)
