@@ -4,7 +4,7 @@ import { formatTime } from '../../src/core/time.js'
 import type { MediaInfo, SampleRange } from '../../src/media/index.js'
 import { type PlanRequest, planMedia } from '../../src/pipeline/plan/plan-job.js'
 import { withPrice } from '../../src/pipeline/plan/price.js'
-import type { Segment } from '../../src/pipeline/plan/segments.js'
+import { mergeRanges, type Segment } from '../../src/pipeline/plan/segments.js'
 import { segmentsEndSec } from '../../src/pipeline/plan/segments-end.js'
 import { isDropFrame, startTimecodeOf } from '../../src/pipeline/plan/timecode.js'
 import type { Limits } from '../../src/precheck/index.js'
@@ -16,7 +16,7 @@ import { type Rational, ZERO } from './time/rational.js'
 import type { TimeRange } from './time/time-range.js'
 import type { ClipUse, TimelineSource } from './timeline.js'
 import type { PlannedSource, TimelineRequest } from './timeline-plan.js'
-import { beyondUsed, growUsed, mergeUsed, type SampleGrid, sampleRangeOf, totalSamples } from './used-ranges.js'
+import { beyondUsed, growUsed, type SampleGrid, sampleRangeOf, totalSamples } from './used-ranges.js'
 
 /** A file that was found, and what the timeline calls it. */
 export interface SourceMedia {
@@ -78,12 +78,12 @@ async function planUses(
     const own = uses.filter(({ sourceId }) => sourceId === source.id)
     return usesOfSource(source, own, media, { sampleRate, sampleCount: samplesTo(endSec), rate, name, notes })
   })
-  const used = mergeUsed(inside.map(({ range }) => range))
+  const used = mergeRanges(inside.map(({ range }) => range))
   if (used.length === 0) return undefined
   const handleSamples = Math.round(request.settings.recipe.segments.handleSec * sampleRate)
   // Sound between ranges whose handles meet is sent either way, and need not be paid for twice.
   const wanted = growUsed(used, Math.round(request.trimSec * sampleRate), sampleCount)
-  const merged = mergeUsed(wanted, 2 * handleSamples)
+  const merged = mergeRanges(wanted, 2 * handleSamples)
   const planOf = async (ranges: readonly SampleRange[], supersede: boolean) => {
     const segments = ranges.map((range) => segmentOf(range, sampleRate, sampleCount))
     const output = outputs.mediaOutput(media.path) ?? made
@@ -178,7 +178,7 @@ function withEarlier(wanted: readonly SampleRange[], earlier: EarlierRanges, gap
       return { regenerated, sent, supersede: true }
     }
     case 'again': {
-      const regenerated = mergeUsed([...wanted, ...earlier.ranges], gapSamples)
+      const regenerated = mergeRanges([...wanted, ...earlier.ranges], gapSamples)
       return { regenerated, sent: regenerated, supersede: false }
     }
     default:

@@ -31,15 +31,10 @@ export function sampleRangeOf(
   return startSample < endSample ? { startSample, endSample } : undefined
 }
 
-/** Orders and joins ranges that overlap, touch, or lie at most `gapSamples` apart. @returns disjoint, ascending */
-export function mergeUsed(ranges: readonly SampleRange[], gapSamples = 0): readonly SampleRange[] {
-  return mergeRanges(ranges, gapSamples)
-}
-
 /** Ranges with so much more on either side, as far as the file reaches; disjoint again. */
 export function growUsed(ranges: readonly SampleRange[], bySamples: number, sampleCount: number | null) {
   const end = sampleCount ?? Number.MAX_SAFE_INTEGER
-  return mergeUsed(
+  return mergeRanges(
     ranges.map(({ startSample, endSample }) => ({
       startSample: Math.max(0, startSample - bySamples),
       endSample: Math.min(end, endSample + bySamples),

@@ -53,11 +53,6 @@ export function lengthOf(pieces: Iterable<BytePiece>): number {
   return length
 }
 
-/** Size of the output in bytes. */
-export function planSize({ pieces }: BytePlan): number {
-  return lengthOf(pieces)
-}
-
 /** Builds a plan that is held in memory: drops empty pieces and joins neighbours that continue each other. */
 export function bytePlan(pieces: Iterable<BytePiece>) {
   return { pieces: [...joinRanges(pieces)] }

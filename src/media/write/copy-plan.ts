@@ -1,6 +1,6 @@
 import { chmod, constants, copyFile, type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
-import { type BytePiece, type BytePlan, pieceLength, planSize } from './byte-plan.js'
+import { type BytePiece, type BytePlan, lengthOf, pieceLength } from './byte-plan.js'
 import { OutputBlocks, type OutputBlocksOptions } from './copy/output-blocks.js'
 import { SourceWindow } from './copy/source-window.js'
 
@@ -44,7 +44,7 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
       if (pending) await pending
     }
     await output.flush()
-    if (sharesInput) await file.truncate(planSize(plan))
+    if (sharesInput) await file.truncate(lengthOf(plan.pieces))
   } catch (error) {
     throw withPath(error, target)
   } finally {

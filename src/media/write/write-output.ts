@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { PcmStream } from '../pcm/pcm.js'
-import { planSize } from './byte-plan.js'
+import { lengthOf } from './byte-plan.js'
 import { copyPlan } from './copy-plan.js'
 import { renewLevels } from './level/renew-levels.js'
 import { type ByteWriting, type MadeDonor, makeDonor, SideFiles } from './make-donor.js'
@@ -52,7 +52,7 @@ async function writeBytes(
     made.map(({ source }) => source),
     signal,
   )
-  const sizeBytes = planSize(layout)
+  const sizeBytes = lengthOf(layout.pieces)
   const toSec = (bytes: number) => ((plan.media.durationSec ?? 0) * bytes) / Math.max(1, sizeBytes)
   await copyPlan(layout, partPath, {
     input: plan.media.path,

@@ -9,9 +9,9 @@ import {
   type BytePiece,
   bytePlan,
   CRC_32,
+  lengthOf,
   offsetMap,
   pieceLength,
-  planSize,
 } from '../../../src/media/write/byte-plan.js'
 import { type CensusEntry, censusFaults, kept, lost, rewritten } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
@@ -73,7 +73,7 @@ describe('a byte plan', () => {
       fc.asyncProperty(fc.oneof(fc.array(piece, { maxLength: 12 }), summed), async (pieces) => {
         const plan = bytePlan(pieces)
         const wanted = bytesOf(pieces)
-        expect(planSize(plan)).toBe(wanted.length)
+        expect(lengthOf(plan.pieces)).toBe(wanted.length)
         expect(bytesOf(plan.pieces)).toEqual(wanted)
         const target = join(folder, `output-${files++}`)
         await copyPlan(plan, target, paths)
@@ -160,7 +160,7 @@ describe('a byte plan', () => {
     const head = long.subarray(0, 4 * 1024 ** 2 - 2)
     const wanted = Buffer.concat([head, sum(covered), covered, sum(rest.subarray(0, 10)), rest])
     expect((await readFile(target)).equals(wanted)).toBe(true)
-    expect(planSize(plan)).toBe(wanted.length)
+    expect(lengthOf(plan.pieces)).toBe(wanted.length)
   })
 
   it('stops when it is aborted, and refuses an input that became shorter', async () => {

@@ -2,7 +2,7 @@ import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
 import { probe } from '../../../src/media/probe/probe.js'
-import { planSize } from '../../../src/media/write/byte-plan.js'
+import { lengthOf } from '../../../src/media/write/byte-plan.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
 import { elementaryFrames } from '../../../src/media/write/frames/elementary.js'
@@ -115,7 +115,7 @@ describe('frames between tags', () => {
           const layout = elementaryFrames.layOut(parsed, wanted, [read])
           const target = folder.file(`property-${run++}.out`)
           await copyPlan(layout, target, { input: path, donors: [donor] })
-          expect(planSize(layout)).toBe(before.length + 10 + behind.length)
+          expect(lengthOf(layout.pieces)).toBe(before.length + 10 + behind.length)
           expect(await readFile(target)).toEqual(Buffer.concat([before, Buffer.from('new frames'), behind]))
         },
       ),

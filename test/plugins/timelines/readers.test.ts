@@ -7,7 +7,8 @@ import { readTimeline } from '../../../plugins/timelines/read-timeline.js'
 import { timecodeTime } from '../../../plugins/timelines/time/media-clock.js'
 import { type Rational, rational } from '../../../plugins/timelines/time/rational.js'
 import type { Timeline } from '../../../plugins/timelines/timeline.js'
-import { mergeUsed, sampleRangeOf } from '../../../plugins/timelines/used-ranges.js'
+import { sampleRangeOf } from '../../../plugins/timelines/used-ranges.js'
+import { mergeRanges } from '../../../src/pipeline/plan/segments.js'
 
 const SAMPLE_RATE = 48_000
 
@@ -23,7 +24,7 @@ function samplesByFile({ sources, uses }: Timeline, origin: Rational): Record<st
   for (const source of sources) {
     const laidOn = { origin: source.origin ?? origin, sampleRate: SAMPLE_RATE, sampleCount: null }
     const ranges = uses.filter((use) => use.sourceId === source.id).map(({ range }) => sampleRangeOf(range, laidOn))
-    const merged = mergeUsed(ranges.filter((range) => range !== undefined))
+    const merged = mergeRanges(ranges.filter((range) => range !== undefined))
     byFile[source.name] = merged.map(({ startSample, endSample }) => `${startSample}-${endSample}`)
   }
   return byFile

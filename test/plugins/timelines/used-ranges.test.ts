@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { multiply, rational, toNumber } from '../../../plugins/timelines/time/rational.js'
-import { growUsed, mergeUsed, sampleRangeOf, totalSamples } from '../../../plugins/timelines/used-ranges.js'
+import { growUsed, sampleRangeOf, totalSamples } from '../../../plugins/timelines/used-ranges.js'
 import type { SampleRange } from '../../../src/media/index.js'
+import { mergeRanges } from '../../../src/pipeline/plan/segments.js'
 import fc from '../../helpers/properties.js'
 
 const SAMPLE_COUNT = 5_000
@@ -24,7 +25,7 @@ describe('used ranges', () => {
   it('are ordered, disjoint, within the file, and together exactly what is used', () => {
     fc.assert(
       fc.property(anyRanges, (ranges) => {
-        const merged = mergeUsed(ranges)
+        const merged = mergeRanges(ranges)
         let last = -1
         for (const { startSample, endSample } of merged) {
           expect(startSample).toBeGreaterThan(last)
@@ -41,7 +42,7 @@ describe('used ranges', () => {
   it('join where their handles would meet, and nowhere else', () => {
     fc.assert(
       fc.property(anyRanges, fc.integer({ min: 0, max: 300 }), (ranges, gap) => {
-        const [merged, joined] = [mergeUsed(ranges), mergeUsed(ranges, gap)]
+        const [merged, joined] = [mergeRanges(ranges), mergeRanges(ranges, gap)]
         const isIn = ({ startSample, endSample }: SampleRange) =>
           joined.some((range) => range.startSample <= startSample && endSample <= range.endSample)
         expect(merged.every(isIn)).toBe(true)

@@ -9,7 +9,7 @@ const BLOCK_BYTES = 4 * 1024 ** 2
 
 export interface OutputBlocksOptions {
   readonly signal?: AbortSignal | undefined
-  /** Bytes written so far, out of {@link planSize}. */
+  /** Bytes written so far, out of those of the plan. */
   readonly onProgress?: ((writtenBytes: number) => void) | undefined
 }
 
