@@ -14,7 +14,7 @@ export function encodedDifferences(
 ): readonly string[] {
   const { writing, media } = plan
   if (writing.kind === 'remux') return []
-  return newStreams(plan).flatMap(({ input }, place) => {
+  return newStreams(plan).flatMap(({ input, encoding }, place) => {
     const encoded = result.voices.find(({ audioIndex }) => audioIndex === input.audioIndex)?.encoded
     if (!encoded) return []
     const name = `audio track ${input.audioIndex}`
@@ -24,6 +24,8 @@ export function encodedDifferences(
     const is = packetTimes.get(input.index)
     const shift = is && shiftOf(encoded.packets, is, endsOf(writing, place, readsAllPackets(writing, result)))
     if (!is || shift === undefined) return [`the packets of ${name}`]
+    const statesCoding = CODING_WRITERS.has(writing.writer) && CODING_CODECS.has(encoding.codec)
+    if (statesCoding && encoded.packets.coding !== is.coding) return [`the decoder configuration of ${name}`]
     const clockErrorSec = OWN_TIMES.get(writing.writer)
     const isSame =
       clockErrorSec === undefined ||
@@ -31,6 +33,10 @@ export function encodedDifferences(
     return isSame ? [] : [`the times of ${name}`]
   })
 }
+
+/** Writers and codecs of which an output has the decoder configuration as the encoder stated it. Others keep parts of the old. */
+const CODING_WRITERS: ReadonlySet<string> = new Set(['iso-bmff', 'matroska', 'avi'])
+const CODING_CODECS: ReadonlySet<string> = new Set(['aac', 'alac', 'flac'])
 
 type Bytes = Writing & { readonly kind: 'bytes' }
 

@@ -73,6 +73,21 @@ describe('the packets of a new sound', () => {
     },
   )
 
+  it.each([
+    ['iso-bmff', 'coding.mov', 'alac', '\0\0\0\x24alac', 22],
+    ['iso-bmff', 'flac.mp4', 'flac', 'dfLa', 18],
+    ['matroska', 'coding.mkv', 'aac', '\x63\xa2\x85', 2],
+    ['avi', 'coding.avi', 'aac', '\x11\x90', 2],
+  ])('must have the decoder configuration of the encoder (%s, %s)', async (writer, name, codec, mark, behind) => {
+    const { plan, verify } = await damaged(name, [...FILM, '-c:a', codec, '-strict', '-2'], (bytes) => {
+      const at = bytes.indexOf(mark, Math.max(0, bytes.lastIndexOf('moov')), 'latin1') + mark.length + behind
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+      return bytes
+    })
+    expect(bytesWriting(plan).writer).toBe(writer)
+    await expect(verify()).rejects.toThrow('the decoder configuration of audio track 0')
+  })
+
   it('may be read in one with old bytes before them, if the track has only frames', async () => {
     const path = folder.file('joined.ts')
     await ffmpeg(...tone(1, 48_000, 2), '-c:a', 'mp2', path)

@@ -10,6 +10,8 @@ export interface StreamTimes {
   readonly pts: Float64Array
   /** Checksum and size of each packet in one number. */
   readonly contents: Float64Array
+  /** Size and checksum of the decoder configuration; undefined if the stream has none. */
+  readonly coding?: string | undefined
 }
 
 /** By index of the stream in the input. */
@@ -57,6 +59,7 @@ export function packetsOutput(maps: readonly string[]): FfmpegOutput {
 /** Collects the lines that {@link timesOutput} makes ffmpeg print. */
 export class PacketTimes {
   readonly #byPlace = new Map<number, { readonly tickSec: number; readonly pts: Floats; readonly contents: Floats }>()
+  readonly #codings = new Map<number, string>()
   readonly #parts: readonly PlannedStream[]
 
   /** @param parts as for {@link timesOutput} */
@@ -66,10 +69,8 @@ export class PacketTimes {
 
   /** Takes a line; ignores lines without a packet's time. */
   take(line: string): void {
-    const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
-    if (place !== undefined) {
-      const tickSec = Number(numerator) / Number(denominator)
-      this.#byPlace.set(Number(place), { tickSec, pts: Column.floats(), contents: Column.floats() })
+    if (line.startsWith('#')) {
+      this.#takeFact(line)
       return
     }
     const [, of, pts, size, sum] = /^(\d+),\s*-?\d+,\s*(-?\d+),\s*\d+,\s*(\d+),\s*0x([0-9a-f]+)/.exec(line) ?? []
@@ -79,10 +80,21 @@ export class PacketTimes {
     stream.contents.push(Number(size) * SIZE_UNIT + Number.parseInt(sum ?? '', 16))
   }
 
+  #takeFact(line: string): void {
+    const [, described, coding] = /^#extradata (\d+):\s*(\d+, 0x[0-9a-f]+)$/.exec(line) ?? []
+    if (coding !== undefined) this.#codings.set(Number(described), coding)
+    const [, place, numerator, denominator] = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line) ?? []
+    if (place === undefined) return
+    const tickSec = Number(numerator) / Number(denominator)
+    this.#byPlace.set(Number(place), { tickSec, pts: Column.floats(), contents: Column.floats() })
+  }
+
   /** By place in the list of timed streams. */
   at(place: number): StreamTimes | undefined {
     const found = this.#byPlace.get(place)
-    return found && { tickSec: found.tickSec, pts: found.pts.values(), contents: found.contents.values() }
+    if (!found) return undefined
+    const { tickSec, pts, contents } = found
+    return { tickSec, pts: pts.values(), contents: contents.values(), coding: this.#codings.get(place) }
   }
 
   /** By index of the stream in the *input*, whichever side was read. */
