@@ -210,15 +210,26 @@ function isSameOutside(
   })
 }
 
-/** The packets of a stream outside some spans. @param first packet that was read */
+/** The packets of a stream outside some spans, which are in order. @param first packet that was read */
 function withoutSpans(
   { tickSec, pts, contents }: StreamTimes,
   spans: readonly PacketSpan[],
   first: number,
 ): StreamTimes {
-  const isKept = (_: unknown, place: number) =>
-    !spans.some(({ from, to }) => first + place >= from && first + place <= to)
-  return { tickSec, pts: pts.filter(isKept), contents: contents.filter(isKept) }
+  const kept = (values: Float64Array) => {
+    const ends = spans.map(({ from }) => Math.max(0, from - first))
+    const parts = [0, ...spans.map(({ to }) => Math.max(0, to + 1 - first))].map((from, place) =>
+      values.subarray(from, ends[place]),
+    )
+    const joined = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+    let at = 0
+    for (const part of parts) {
+      joined.set(part, at)
+      at += part.length
+    }
+    return joined
+  }
+  return { tickSec, pts: kept(pts), contents: kept(contents) }
 }
 
 function verifiedStreams(
