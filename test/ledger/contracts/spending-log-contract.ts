@@ -29,6 +29,7 @@ export function describeSpendingLog(name: string, make: () => Promise<Shared<Spe
       await one.commit('f1', 90)
       await other.commit('f1', 90)
       await other.reserve('f1', 90, limit)
+      await other.reserve('f1', 95, { maxSecondsPerDay: null })
       await one.release('f1')
       expect(await one.spent()).toMatchObject({ committedSec: 90, reservedSec: 0 })
     })

@@ -59,3 +59,25 @@ it('a file that fails with SystemError is sent once more, and both count towards
   expect([server.calls.registerFile, server.charges]).toEqual([2, 2])
   expect(await pipeline.context.spending.spent()).toMatchObject({ committedSec: 6, reservedSec: 0 })
 })
+
+it('a start counts as paid before it counts as started', async () => {
+  const { server, pipeline } = bench
+  const { request, sent } = await voice()
+  const { spending } = pipeline.context
+  const commits = vi.spyOn(spending, 'commit').mockRejectedValueOnce(new Error('the ledger is locked'))
+  onTestFinished(() => commits.mockRestore())
+  await expect(regenerateVoice(request, pipeline.context)).rejects.toThrow('locked')
+  expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent })
+  expect(server.charges).toBe(1)
+  expect(await spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+})
+
+it('a voice whose upload link has expired is registered again, and paid once', async () => {
+  const { server, pipeline } = bench
+  const { request, sent } = await voice()
+  server.fail('registerFile', { kind: 'expired-link' })
+  expect(await regenerateVoice(request, pipeline.context)).toMatchObject({ judged: sent, paidSec: 3 })
+  expect([server.calls.registerFile, server.charges]).toEqual([2, 1])
+  const [known] = await pipeline.context.voices.allByFileId(server.files[0]?.id ?? '')
+  expect(known?.attempts.map(({ fileId }) => fileId)).toEqual(server.files.map(({ id }) => id))
+})

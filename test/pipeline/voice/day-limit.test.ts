@@ -30,7 +30,10 @@ it('is kept by two voices that are sent at once', async () => {
   expect(ends.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
   expect(ends.find(({ status }) => status === 'rejected')).toMatchObject({ reason: OVER })
   expect(bench.server.charges).toBe(1)
-  expect(await bench.pipeline.context.spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  const { spending, voices } = bench.pipeline.context
+  expect(await spending.spent()).toMatchObject({ committedSec: 3, reservedSec: 0 })
+  const known = await Promise.all(bench.server.files.map(({ id }) => voices.allByFileId(id)))
+  expect(known.flat().map(({ status }) => status)).not.toContain('starting')
 })
 
 it('saves the upload of a voice whose seconds another one has reserved', async () => {

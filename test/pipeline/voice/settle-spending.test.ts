@@ -33,8 +33,10 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   const uploaded = async () => (await client.registerAndUpload({ clientFileId: 'a' }, input)).file_id
 
   const [started, earlier, waiting, held] = [await uploaded(), await uploaded(), await uploaded(), await uploaded()]
+  const givenUp = await uploaded()
   await client.startOnce(started)
   await client.startOnce(earlier)
+  await client.startOnce(givenUp)
   await ledger.voices.release(await leave(ours('lost'), 'file-that-is-lost', ...starting))
   // Its status is Pending: the start may still be on its way.
   await ledger.voices.release(await leave(ours('waiting'), waiting, ...starting))
@@ -42,12 +44,14 @@ it('the next process settles what an interrupted one reserved, as far as the ser
   await ledger.voices.release(await leave('elsewhere', started, ...starting))
   await ledger.voices.release(await leave(ours('started'), started, ...starting))
   await ledger.voices.release(await leave(ours('begun'), 'file-begun', { status: 'uploaded' }))
+  await ledger.voices.release(await leave(ours('known'), 'file-known'))
+  await ledger.voices.release(await leave(ours('over'), givenUp, ...starting, { status: 'failed', errorCode: -12 }))
   // Another file of the voice was registered since.
   const later = [{ status: 'registering' }, { status: 'registered', fileId: 'file-later' }] as const
   await ledger.voices.release(await leave(ours('again'), earlier, ...starting, ...later))
   const lease = await leave(ours('held'), held, ...starting)
   server.behaviour.states = ({ id }) =>
-    id === started || id === earlier
+    [started, earlier, givenUp].includes(id)
       ? [{ status: 'InProgress', errorCode: 0, progress: 1 }]
       : [{ status: 'Pending', errorCode: 0, progress: 0 }]
 
@@ -62,10 +66,11 @@ it('the next process settles what an interrupted one reserved, as far as the ser
     ...[`${ours('lost')} file-that-is-lost`, `${ours('waiting')} ${waiting}`, `${ours('held')} ${held}`],
   ].toSorted()
   expect((await ledger.spending.reserved()).map(({ id }) => id).toSorted()).toEqual(left)
-  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 6, reservedSec: 12 })
+  expect(await ledger.spending.spent()).toMatchObject({ committedSec: 9, reservedSec: 12 })
   const statuses = (await ledger.voices.allByFileId(started)).map(({ key, status }) => [key, status])
   expect(Object.fromEntries(statuses)).toEqual({ elsewhere: 'starting', [ours('started')]: 'started' })
   expect((await ledger.voices.allByFileId('file-begun'))[0]?.status).toBe('uploaded')
+  expect((await ledger.voices.allByFileId(givenUp))[0]?.status).toBe('failed')
   await ledger.voices.release(lease)
   await ledger.close()
 })
