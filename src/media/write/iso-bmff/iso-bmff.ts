@@ -30,8 +30,11 @@ export const isoBmff: Writer<IsoFile, DonorTrack> = {
   readDonor: async (path, track, _signal, file) => {
     const donor = await readDonorTrack(path)
     const voice = trackOf(file, track.input)
-    const hiddenSec = voice === undefined ? null : partlyHiddenSec(file, voice, track)
-    return hiddenSec === null ? donor : { ...donor, primingTicks: Math.round(hiddenSec * donor.timeScale) }
+    if (voice === undefined) return donor
+    const hiddenSec = partlyHiddenSec(file, voice, track)
+    if (hiddenSec !== null) return { ...donor, primingTicks: Math.round(hiddenSec * donor.timeScale) }
+    const leadTicks = Math.round(silentLeadSec(file, voice, track) * donor.timeScale)
+    return { ...donor, primingTicks: donor.primingTicks + leadTicks }
   },
   splice: async (file, wanted, place) => {
     const voice = voicesOf(file, wanted)?.[place]
@@ -66,7 +69,7 @@ function survey(file: IsoFile, wanted: Wanted): Survey {
     donors: wanted.tracks.map((track, place) => {
       const voice = voices[place] as number
       const hiddenSec = partlyHiddenSec(file, voice, track)
-      const span = spanOf(file, voice, track.input.sampleRate, hiddenSec ?? 0)
+      const span = spanOf(file, voice, track.input.sampleRate, hiddenSec ?? silentLeadSec(file, voice, track))
       // The edit list states the encoder's priming.
       const priming = hiddenSec === null ? 'signalled' : 'trimmed'
       return { muxer, options: ['-use_editlist', '1'], ...span, priming }
@@ -82,6 +85,9 @@ const PART_OF_PACKET: ReadonlyMap<string, number> = new Map([
   ['mp3', 1105],
 ])
 
+/** Priming of libopus: 312 samples at 48 kHz. */
+const OPUS_PRIMING_SEC = 0.0065
+
 /**
  * Seconds that the edit list of fragments hides, if they are less than the new priming. The rest of it then stands in the
  * place of the first sound. If the first packet were left out, its sound would be missing, and the next one would begin
@@ -92,6 +98,16 @@ function partlyHiddenSec(file: IsoFile, voice: number, { encoding, input }: Want
   const hiddenSec = (old.shownTick - old.runs.firstTick) / old.track.timeScale
   const isAll = hiddenSec * input.sampleRate >= (PART_OF_PACKET.get(encoding.codec) ?? 0)
   return isAll || !isFragmented(old) ? null : Math.min(hiddenSec, Math.max(0, lateSecIn(file, old)))
+}
+
+/**
+ * Seconds of silence in front of Opus in fragments, so that the file begins as early as before. Its decoder drops more than
+ * the new priming in recordings of Chromium.
+ */
+function silentLeadSec({ oldTracks }: IsoFile, voice: number, { encoding }: WantedTrack): number {
+  const { track, runs, shownTick } = oldTracks.get(voice) as OldTrack
+  if (encoding.codec !== 'opus' || runs.inFragments === 0 || runs.inIndex > 0) return 0
+  return Math.max(0, (shownTick - runs.firstTick) / track.timeScale - OPUS_PRIMING_SEC)
 }
 
 /** True for fragments of Opus, whose decoder drops priming, that become another codec. */

@@ -21,21 +21,31 @@ it('begins fragments as early as before, if their priming is longer than that of
 })
 
 it.each([
-  ['sound', 'cmaf+delay_moov'],
-  ['sound', 'frag_keyframe+empty_moov+default_base_moof'],
-  ['film', 'frag_keyframe+empty_moov+default_base_moof'],
-])('keeps Opus of a fragmented %s (%s) in place, whose priming no edit list hides', async (kind, flags) => {
-  const folder = await testFolder()
-  const path = folder.file('opus.mp4')
-  const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000']
-  const picture = kind === 'film' ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=3', '-c:v', 'libx264'] : []
-  const fragments = ['-movflags', flags, '-frag_duration', '700000']
-  await ffmpeg(...noise, ...picture, '-c:a', 'libopus', '-strict', '-2', ...fragments, path)
-  const { plan, verified } = await writtenFile(path)
-  expect(bytesWriting(plan).writer).toBe('iso-bmff')
-  expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
-  await folder.remove()
-})
+  ['sound', 'cmaf+delay_moov', 312],
+  ['sound', 'frag_keyframe+empty_moov+default_base_moof', 312],
+  ['film', 'frag_keyframe+empty_moov+default_base_moof', 312],
+  // As Chromium writes it.
+  ['sound', 'frag_keyframe+empty_moov+default_base_moof', 3840],
+  ['film', 'frag_keyframe+empty_moov+default_base_moof', 3840],
+])(
+  'keeps Opus of a fragmented %s (%s) in place, whose priming of %i no edit list hides',
+  async (kind, flags, priming) => {
+    const folder = await testFolder()
+    const path = folder.file('opus.mp4')
+    const noise = ['-f', 'lavfi', '-i', 'anoisesrc=d=3:a=0.3:seed=7:r=48000,lowpass=3000']
+    const picture = kind === 'film' ? ['-f', 'lavfi', '-i', 'testsrc2=s=160x90:d=3', '-c:v', 'libx264'] : []
+    const fragments = ['-movflags', flags, '-frag_duration', '700000']
+    await ffmpeg(...noise, ...picture, '-c:a', 'libopus', '-strict', '-2', ...fragments, path)
+    const file = await readFile(path)
+    file.writeUInt16BE(priming, file.indexOf('dOps') + 6)
+    await writeFile(path, file)
+    const { media, plan, verified } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('iso-bmff')
+    expect(verified.output.startSec).toBe(media.startSec)
+    expect(verified.sync[0]?.places.map(({ offsetSamples }) => offsetSamples)).toEqual([0, 0, 0])
+    await folder.remove()
+  },
+)
 
 it.each(['mp4', 'mov'])(
   'keeps Opus of GStreamer in a fragmented .%s in place, whose pre-skip has its bytes in reverse',
