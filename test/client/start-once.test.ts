@@ -219,6 +219,14 @@ describe('a start that may not be sent any more', () => {
 })
 
 describe('resumeStart', () => {
+  test('does not take NotFound for a start', async ({ server, client, file }) => {
+    const fileId = await uploaded(client, (await file(10)).path)
+    const body = [{ id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }]
+    server.fail('getFilesStatus', { kind: 'answer', body })
+    expect(await client.resumeStart(fileId)).toMatchObject({ fileId, how: 'started' })
+    expect(server.charges).toBe(1)
+  })
+
   test('asks first, and leaves a started file alone', async ({ server, client, file }) => {
     const fileId = await uploaded(client, (await file(10)).path)
     await client.startOnce(fileId)
