@@ -87,6 +87,7 @@ export async function runJobLife(
   kind: JobKind,
   { context, reporter, claim, waitUntilMs }: JobLifeOptions,
 ): Promise<FinishedJob> {
+  let bench: Workbench | undefined
   try {
     await reporter.beforePlan()
     const planned = await kind.plan(reporter.facts.signal)
@@ -95,7 +96,7 @@ export async function runJobLife(
 
     const held = await claim(planned)
     if (held === null) return { status: 'skipped', output, receipt: null }
-    const { job, signal } = held
+    const { job, signal, checkpoint } = held
     reporter.learn({ id: job.id, signal })
     // Reported only now: before the claim, the job had no id that the later events share.
     for (const stage of ['probe', 'precheck', 'plan'] as const) reporter.progress(stage, 100)
@@ -103,50 +104,45 @@ export async function runJobLife(
     // Before the check for an output: another job could publish one between that check and this job's payment.
     await takeOutput(held, output)
     const existing = await planned.existing(job, signal)
-    const finished =
-      existing.kind === 'done'
-        ? await adopt(output, existing, job.id, context)
-        : await make(planned, held, existing.kind === 'replaceable', { context, reporter, waitUntilMs })
-    if (finished.status === 'done') reporter.progress('publish', 100)
-    return await end(held, finished, reporter)
-  } finally {
-    await kind.close?.()
-  }
-}
+    let finished = existing.kind === 'done' ? await adopt(output, existing, job.id, context) : null
+    if (finished === null) {
+      await planned.requireStartable(signal)
+      bench = await openWorkbench(planned, job.id, context)
+      if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
+      await bench.prepare()
+      const obtained = await planned.obtain({
+        job,
+        bench,
+        signal,
+        waitUntilMs,
+        onProgress: reporter.progress,
+        onPaid: reporter.paid,
+      })
+      await bench.requireSamePlace()
+      const made = await obtained.assemble()
+      const isOurs = existing.kind === 'replaceable'
+      // The service may have taken hours, and a person may have put files there, or edited the output that is replaced.
+      if (isOurs) await planned.existing(job, signal)
+      if (!planned.replaces) await requireFreeNames(output, namesOf(made.receipt))
+      const replace = planned.replaces || isOurs
+      finished = await publishOutput(made, output, { bench, replace, checkpoint }).then(
+        (receipt) => ({ status: 'done' as const, output, receipt }),
+        (error) => adoptTaken(error, planned, held, context),
+      )
+      await bench.close()
+      if (finished.status === 'done') reporter.progress('publish', 100)
+    }
 
-/** Obtains, assembles, verifies and publishes an output. @param isOurs its name has an output that may be replaced */
-async function make(
-  planned: PlannedJob,
-  held: HeldJob,
-  isOurs: boolean,
-  { context, reporter, waitUntilMs }: Omit<JobLifeOptions, 'claim'>,
-): Promise<FinishedJob> {
-  const { output } = planned
-  const { job, signal, checkpoint } = held
-  await planned.requireStartable(signal)
-  const bench = await openWorkbench(planned, job.id, context)
-  try {
-    if (planned.filePlan) await reporter.afterPlan(planned.filePlan)
-    await bench.prepare()
-    const { progress: onProgress, paid: onPaid } = reporter
-    const obtained = await planned.obtain({ job, bench, signal, waitUntilMs, onProgress, onPaid })
-    await bench.requireSamePlace()
-    const made = await obtained.assemble()
-    // The service may have taken hours, and a person may have put files there, or edited the output that is replaced.
-    if (isOurs) await planned.existing(job, signal)
-    if (!planned.replaces) await requireFreeNames(output, namesOf(made.receipt))
-    const replace = planned.replaces || isOurs
-    return await publishOutput(made, output, { bench, replace, checkpoint }).then(
-      (receipt) => ({ status: 'done', output, receipt }),
-      (error) => adoptTaken(error, planned, held, context),
-    )
+    return await end(held, finished, reporter)
   } catch (error) {
     // An output folder that went away explains every fault of the file in it.
-    if (!reporter.facts.signal.aborted && FILE_FAULTS.has(toVoxmuxError(error).exitCode)) await bench.requireSamePlace()
-    if (error instanceof VerificationError) await bench.keepForInspection()
+    if (!reporter.facts.signal.aborted && FILE_FAULTS.has(toVoxmuxError(error).exitCode))
+      await bench?.requireSamePlace()
+    if (error instanceof VerificationError) await bench?.keepForInspection()
     throw error
   } finally {
-    await bench.close()
+    await bench?.close()
+    await kind.close?.()
   }
 }
 
