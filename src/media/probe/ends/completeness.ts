@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
+import { malformedReason } from '../malformed-file.js'
 import { matroskaSegment } from '../matroska/matroska-clock.js'
 import { isCutEnd } from '../movie/box.js'
 import { parseHeader } from '../movie/parse-boxes.js'
@@ -23,7 +24,17 @@ interface OpenMedia extends Pick<MediaInfo, 'path' | 'sizeBytes' | 'container'> 
  *
  * @returns what is missing at its end, as `1234 bytes`, `1234 samples` or `1.5 s`; undefined if nothing is known to be missing
  */
-export async function missingEnd({ path, file, sizeBytes, container }: OpenMedia): Promise<string | undefined> {
+export async function missingEnd(media: OpenMedia): Promise<string | undefined> {
+  try {
+    return await missingPart(media)
+  } catch (error) {
+    // The plan gives the reason why no writer takes such a file, as one with too many tags.
+    malformedReason(error)
+    return undefined
+  }
+}
+
+async function missingPart({ path, file, sizeBytes, container }: OpenMedia): Promise<string | undefined> {
   if (container === 'flac') return seconds(await missingFlacSec(file, sizeBytes))
   if (container === 'mp3') return seconds(await missingMp3Sec(path, file, sizeBytes))
   if (container === 'wv') return counted(await missingWavPackSamples(file, sizeBytes), 'samples')
