@@ -21,7 +21,7 @@ interface FlacFacts {
   readonly samples: number
 }
 
-/** The facts of a file, and the head of its first frame, with whom all others share some. */
+/** The facts of a file, and the head of its first frame, part of which every other repeats. */
 interface Stated {
   readonly sampleRate: number
   readonly samples: number
