@@ -74,8 +74,8 @@ export function removeRumble(mono: Float64Array, sampleRate: number): void {
 /** So many samples are computed side by side, because each sum waits for its last addition. */
 const AT_ONCE = 4
 
-/** Scratch space for one signal, shared. Two arrays per stretch would be most of a short file's garbage. */
-let room = new Float64Array(0)
+/** Scratch space for one signal, shared: two arrays per stretch would be most of a short file's garbage. Weak, as it is large. */
+let scratch = new WeakRef(new Float64Array(0))
 
 /** Low-pass (windowed sinc, centred, without delay), then every `factor`-th sample. */
 function decimated(signal: Float64Array, factor: number): Float64Array {
@@ -89,8 +89,7 @@ function decimated(signal: Float64Array, factor: number): Float64Array {
   // audio.
   const count = Math.ceil(signal.length / factor)
   const length = signal.length + 2 * reach + AT_ONCE * factor
-  if (room.length < length) room = new Float64Array(length)
-  const padded = room.subarray(0, length)
+  const padded = roomFor(length)
   padded.fill(0, 0, reach).set(signal, reach)
   padded.fill(0, reach + signal.length)
   const out = new Float64Array(AT_ONCE * Math.ceil(count / AT_ONCE))
@@ -110,6 +109,15 @@ function decimated(signal: Float64Array, factor: number): Float64Array {
     out[index + 3] = d
   }
   return out.subarray(0, count)
+}
+
+function roomFor(length: number): Float64Array {
+  let room = scratch.deref()
+  if (room === undefined || room.length < length) {
+    room = new Float64Array(length)
+    scratch = new WeakRef(room)
+  }
+  return room.subarray(0, length)
 }
 
 /** Boosts the upper speech band. Its sharper structure separates one lag from its neighbours a pitch away. */

@@ -106,7 +106,8 @@ interface Workbench {
   readonly other: Float64Array
 }
 
-const workbenches = new Map<number, Workbench>()
+/** Weak, because verification needs the memory once everything is aligned. */
+const workbenches = new Map<number, WeakRef<Workbench>>()
 
 /**
  * Tables and arrays of a transform, cached per size (there are a handful). Sine tables cost more than a transform, and
@@ -114,11 +115,11 @@ const workbenches = new Map<number, Workbench>()
  */
 function workbenchOf(length: number): Workbench {
   const size = 2 ** Math.ceil(Math.log2(Math.max(length, 4)))
-  const known = workbenches.get(size)
+  const known = workbenches.get(size)?.deref()
   if (known) return known
   const complex = () => new Float64Array(2 * size)
   const made = { fft: new FFT(size), padded: new Float64Array(size), spectrum: complex(), other: complex() }
-  workbenches.set(size, made)
+  workbenches.set(size, new WeakRef(made))
   return made
 }
 

@@ -1,12 +1,17 @@
+/** Values of a block, a power of two. Blocks neither move nor have room that is never used. */
+const BLOCK_VALUES = 1 << 15
+
 /** A growing column of numbers. A film has hundreds of thousands of packets, and objects would take ten times the memory. */
 export class Column<T extends Float64Array | Uint32Array> {
-  #values: T
-  #count = 0
+  readonly #full: T[] = []
+  /** Grows to the size of a block if it is the first. */
+  #last: T
+  #filled = 0
   readonly #make: (length: number) => T
 
   private constructor(make: (length: number) => T) {
     this.#make = make
-    this.#values = make(256)
+    this.#last = make(256)
   }
 
   /** For offsets and times. */
@@ -20,31 +25,48 @@ export class Column<T extends Float64Array | Uint32Array> {
   }
 
   get count(): number {
-    return this.#count
+    return this.#full.length * BLOCK_VALUES + this.#filled
   }
 
   push(value: number): void {
-    if (this.#count === this.#values.length) {
-      const grown = this.#make(2 * this.#values.length)
-      grown.set(this.#values)
-      this.#values = grown
-    }
-    this.#values[this.#count++] = value
+    if (this.#filled === this.#last.length) this.#grow()
+    this.#last[this.#filled++] = value
   }
 
   /** Removes the last values, so that no more than some are left. */
   shorten(most: number): void {
-    this.#count = Math.min(this.#count, most)
+    while (most < this.#full.length * BLOCK_VALUES) {
+      this.#last = this.#full.pop() as T
+      this.#filled = BLOCK_VALUES
+    }
+    this.#filled = Math.min(this.#filled, most - this.#full.length * BLOCK_VALUES)
   }
 
   /** The value at a place below `count`. */
   get(place: number): number {
-    return this.#values[place] as number
+    const block = this.#full[(place / BLOCK_VALUES) | 0] ?? this.#last
+    return block[place % BLOCK_VALUES] as number
   }
 
-  /** All values so far, without a copy. Later values are not among them. */
+  /** All values so far. Later values are not among them. */
   values(): T {
-    return this.#values.subarray(0, this.#count) as T
+    const last = this.#last.subarray(0, this.#filled) as T
+    if (this.#full.length === 0) return last
+    const all = this.#make(this.count)
+    for (const [place, block] of [...this.#full, last].entries()) all.set(block, place * BLOCK_VALUES)
+    return all
+  }
+
+  #grow(): void {
+    if (this.#filled === BLOCK_VALUES) {
+      this.#full.push(this.#last)
+      this.#last = this.#make(BLOCK_VALUES)
+      this.#filled = 0
+      return
+    }
+    const grown = this.#make(2 * this.#filled)
+    grown.set(this.#last)
+    this.#last = grown
   }
 }
 
