@@ -117,7 +117,7 @@ const AMR_MODES: Readonly<Record<string, readonly number[]>> = {
 /** Tables of a track, and the places of its chunks in the file. */
 interface FramedTables {
   readonly tables: readonly Buffer[]
-  readonly offsets: readonly number[]
+  readonly offsets: Float64Array
 }
 
 /** Tables of AMR in which each frame is a sample, and each former sample a chunk; undefined for another codec. */
@@ -143,7 +143,7 @@ async function framedTables(file: FileHandle, stbl: Box, stsd: Box): Promise<Fra
     ...[stsd.bytes ?? Buffer.alloc(0), makeDurations(groupDurations(ticks)), makeChunkLayout(counts)],
     makeSizes({ kind: 'each', bytes: Uint32Array.from(sizes) }),
   ]
-  return { tables, offsets }
+  return { tables, offsets: Float64Array.from(offsets) }
 }
 
 function frameSizes(sample: Buffer, modes: readonly number[]): readonly number[] {

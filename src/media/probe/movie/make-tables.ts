@@ -34,7 +34,7 @@ export function makeChunkOffsets(count: number, isWide: boolean): Buffer {
 }
 
 /** Writes offsets into a box of {@link makeChunkOffsets}; false if one does not fit into 32 bits. */
-export function writeChunkOffsets(box: Buffer, offsets: readonly number[]): boolean {
+export function writeChunkOffsets(box: Buffer, offsets: Float64Array): boolean {
   const width = box.toString('latin1', 4, 8) === 'co64' ? 8 : 4
   if (width === 4 && offsets.some((offset) => offset > 0xffff_ffff)) return false
   for (const [row, offset] of offsets.entries()) writeUintBE(box, offset, 16 + width * row, width)

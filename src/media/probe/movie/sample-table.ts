@@ -31,7 +31,8 @@ export interface FixedFrames {
 /** Reads `stts`. */
 export function durationRuns(stbl: Box | undefined): readonly DurationRun[] {
   const body = bodyOf(childAt(stbl, 'stts'))
-  return rows(body, 8).map((at) => ({ count: body.readUInt32BE(at), ticks: body.readUInt32BE(at + 4) }))
+  const run = (row: number) => ({ count: body.readUInt32BE(8 + 8 * row), ticks: body.readUInt32BE(12 + 8 * row) })
+  return Array.from({ length: rowsOf(body, 8) }, (_, row) => run(row))
 }
 
 /** Neighbours of equal duration in one run. */
@@ -89,13 +90,14 @@ function compactSizes(body: Buffer): SampleSizes {
 }
 
 /** Reads `stco` or `co64`. */
-export function chunkOffsets(stbl: Box | undefined): readonly number[] {
+export function chunkOffsets(stbl: Box | undefined): Float64Array {
   const short = bodyOf(childAt(stbl, 'stco'))
   const long = bodyOf(childAt(stbl, 'co64'))
-  return [
-    ...rows(short, 4).map((at) => short.readUInt32BE(at)),
-    ...rows(long, 8).map((at) => Number(long.readBigUInt64BE(at))),
-  ]
+  const shorts = rowsOf(short, 4)
+  const offsets = new Float64Array(shorts + rowsOf(long, 8))
+  for (let row = 0; row < offsets.length; row++)
+    offsets[row] = row < shorts ? short.readUInt32BE(8 + 4 * row) : Number(long.readBigUInt64BE(8 + 8 * (row - shorts)))
+  return offsets
 }
 
 /**
@@ -109,16 +111,17 @@ export function* trackChunks(stbl: Box | undefined, frames: FixedFrames | null):
   if (offsets.length === 0) return
   const sizes = sampleSizes(stbl)
   const layout = bodyOf(childAt(stbl, 'stsc'))
-  const steps = rows(layout, 12)
-  if (!sizes || steps.length === 0) throw new MalformedFile('a track has chunks and no table of its samples')
+  const steps = rowsOf(layout, 12)
+  if (!sizes || steps === 0) throw new MalformedFile('a track has chunks and no table of its samples')
   const clock = new SampleClock(durationRuns(stbl))
   let step = 0
   let sample = 0
-  for (const [index, start] of offsets.entries()) {
-    while (step + 1 < steps.length && layout.readUInt32BE(steps[step + 1] as number) <= index + 1) step += 1
-    const samples = layout.readUInt32BE((steps[step] as number) + 4)
+  for (let chunk = 0; chunk < offsets.length; chunk++) {
+    while (step + 1 < steps && layout.readUInt32BE(8 + 12 * (step + 1)) <= chunk + 1) step += 1
+    const samples = layout.readUInt32BE(8 + 12 * step + 4)
     const startTick = clock.tick
     const ticks = clock.advance(samples)
+    const start = offsets[chunk] as number
     yield { start, bytes: bytesOf(sizes, frames, sample, samples), samples, startTick, ticks }
     sample += samples
   }
@@ -166,12 +169,11 @@ class SampleClock {
   }
 }
 
-/** Offsets of the rows of a table, which its version, its flags and its count precede. */
-function rows(body: Buffer, rowBytes: number): readonly number[] {
-  const from = 8
-  if (body.length < from) return []
+/** Rows of a table, which its version, its flags and their count precede. */
+function rowsOf(body: Buffer, rowBytes: number): number {
+  if (body.length < 8) return 0
   const count = body.readUInt32BE(4)
-  if (from + count * rowBytes > body.length)
+  if (8 + count * rowBytes > body.length)
     throw new MalformedFile('a table of samples is shorter than its header states')
-  return Array.from({ length: count }, (_, row) => from + row * rowBytes)
+  return count
 }

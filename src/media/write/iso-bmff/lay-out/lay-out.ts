@@ -64,7 +64,7 @@ function ownTable(
   const bytes = replaceTables(track, file.movie, isWide, into)
   if (!box || !bytes) return []
   const fill = ({ runStart }: Sheet) => {
-    const filled = Array.from(track.chunkPlaces, (chunk) => runStart(place, chunk))
+    const filled = Float64Array.from(track.chunkPlaces, (chunk) => runStart(place, chunk))
     return writeChunkOffsets(bytes, filled)
   }
   return [{ box, fill }]
