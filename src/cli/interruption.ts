@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { type ExitCode, InterruptedError } from '../core/errors.js'
 import { withDeadline } from '../core/waiting.js'
@@ -53,17 +54,15 @@ function isInTerminal(): boolean {
 /** A person ended the command. */
 class CtrlC extends InterruptedError {}
 
-/** Exit code of a stopped daemon: 130 after Ctrl-C; SIGTERM of a service manager is an ordinary end. */
-export function daemonExitCode({ reason }: AbortSignal): ExitCode {
-  return reason instanceof CtrlC ? 130 : 0
-}
-
-/** Resolves when the process is asked to stop. */
-export function interrupted(signal: AbortSignal): Promise<void> {
-  return new Promise((ended) => {
-    if (signal.aborted) ended()
-    else signal.addEventListener('abort', () => ended(), { once: true })
-  })
+/**
+ * Waits until the process is asked to stop.
+ *
+ * @returns exit code of a command that runs until then: 130 after Ctrl-C, 0 after SIGTERM, with which a service manager
+ * ends it
+ */
+export async function untilStopped(signal: AbortSignal): Promise<ExitCode> {
+  if (!signal.aborted) await once(signal, 'abort')
+  return signal.reason instanceof CtrlC ? 130 : 0
 }
 
 /** Time limit of an orderly end. A supervisor kills a process that takes longer, and a restart recovers from that. */

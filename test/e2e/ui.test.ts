@@ -21,7 +21,7 @@ it('voxmux ui prints the address of its page, serves it until it is stopped, and
   expect(await (await fetch(`${url}api/start`)).json()).toMatchObject({ file: film, cwd: shop.dir, isFree: true })
   expect((await fetch(new URL('/api/start', url))).status).toBe(403)
   running.child.kill('SIGINT')
-  expect((await running.ended).exitCode).toBe(0)
+  expect((await running.ended).exitCode).toBe(130)
   const folder = join(shop.env.VOXMUX_STATE_DIR ?? '', 'ui')
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
 })

@@ -51,6 +51,9 @@ describe('the command line of the service', () => {
     expect(JSON.stringify([set, shown])).not.toContain('s3cret')
     const people = voxmux('portal', 'show', '--data', data)
     const text = await Promise.all([textOf(people.stdout), once(people, 'close')])
+    const page = voxmux('portal', 'page', '--json', '--data', data)
+    page.stdout.once('data', () => page.kill('SIGINT'))
+    expect((await once(page, 'close'))[0]).toBe(130)
     expect(text[0]).toMatch(/webhooks .*example\.com\/hook\?\[redacted\]/)
 
     child.kill('SIGTERM')

@@ -5,7 +5,7 @@ import { list, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { interrupted, withinSeconds } from '../interruption.js'
+import { untilStopped, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 
@@ -49,12 +49,11 @@ export const command = defineCommand({
         const { url, token } = await server.listen(portNumber(args.port))
         output.event({ event: 'listening', url, token })
         output.print(`Agents of this computer connect to ${url}\nwith the header  Authorization: Bearer ${token}`)
-        await interrupted(signal)
-        output.result({ exitCode: 0, counts: reporter.counts })
-      } else {
-        await Promise.race([server.serveStdio(), interrupted(signal)])
+        const exitCode = await untilStopped(signal)
+        output.result({ exitCode, counts: reporter.counts })
+        return exitCode
       }
-      return 0
+      return await Promise.race([server.serveStdio().then(() => 0 as const), untilStopped(signal)])
     } finally {
       reporter.stop()
       await withinSeconds(server.close())

@@ -1,5 +1,5 @@
 import type { SecretPosition, WebhookMethod } from '../../contract/index.js'
-import { UsageError } from '../../core/errors.js'
+import { type ExitCode, UsageError } from '../../core/errors.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { Portal } from '../../service/index.js'
 import type { Output } from '../output/output.js'
@@ -20,8 +20,8 @@ export interface PortalRequest {
   readonly signal: AbortSignal
 }
 
-/** Performs one action and reports it: an event for programs, text for people. */
-export type PortalAction = (request: PortalRequest) => void | Promise<void>
+/** Performs one action and reports it: an event for programs, text for people. The exit code is 0 if it gives none. */
+export type PortalAction = (request: PortalRequest) => void | Promise<void> | Promise<ExitCode>
 
 /** The user of the account that the command names. The account `local` always exists. */
 export function accountUser({ portal, account }: Pick<PortalRequest, 'portal' | 'account'>) {

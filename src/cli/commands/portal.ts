@@ -1,10 +1,10 @@
 import { nearest } from '../../config/index.js'
-import { UsageError } from '../../core/errors.js'
+import { type ExitCode, UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/portal/portal.js'
 import { text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
-import { interrupted } from '../interruption.js'
+import { untilStopped } from '../interruption.js'
 import { startPortalPage } from '../portal-page/start-portal-page.js'
 import { nodeFolder, serviceFolder, sharedStore } from '../service-place.js'
 import type { PortalAction, PortalRequest } from './portal-action.js'
@@ -85,7 +85,7 @@ export const command = defineCommand({
     const place = store === undefined ? { dataDir: await folderOf(args, { cwd, env }) } : { store }
     const portal = await openPortal(place)
     try {
-      await act({
+      const exitCode = await act({
         portal,
         output,
         signal,
@@ -93,7 +93,7 @@ export const command = defineCommand({
         secretPosition: args['secret-position'],
         secretStdin: args['secret-stdin'],
       })
-      return 0
+      return exitCode ?? 0
     } finally {
       await portal.close()
     }
@@ -108,12 +108,12 @@ function folderOf(
   return action === 'create' ? nodeFolder({ data }, { isShared: false, around }) : serviceFolder(data, around)
 }
 
-async function servePage({ portal, output, port, signal }: PortalRequest): Promise<void> {
+async function servePage({ portal, output, port, signal }: PortalRequest): Promise<ExitCode> {
   const page = await startPortalPage(portal, portNumber(port))
   try {
     output.event({ event: 'page', url: page.url })
     output.print(`The portal is at ${page.url}\nThe address contains a secret of this start. Press Ctrl-C to stop.`)
-    await interrupted(signal)
+    return await untilStopped(signal)
   } finally {
     await page.close()
   }

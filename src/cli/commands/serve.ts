@@ -17,7 +17,7 @@ import { onnxModelSchema } from '../../voice/onnx/onnx-model.js'
 import { text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
-import { daemonExitCode, interrupted } from '../interruption.js'
+import { untilStopped } from '../interruption.js'
 import { nodeFolder, sharedStore } from '../service-place.js'
 
 /** Name of the key that the first start creates. */
@@ -64,8 +64,7 @@ export const command = defineCommand({
       const key = await firstKey(store === undefined ? { dataDir } : { store })
       output.event({ event: 'listening', ...access(service), client_id: key.clientId, client_secret: key.clientSecret })
       output.print([startText(service, key, dataDir), ...reachNote(service.baseUrl, args.host)].join('\n'))
-      await interrupted(signal)
-      return daemonExitCode(signal)
+      return await untilStopped(signal)
     } finally {
       await service.close()
     }

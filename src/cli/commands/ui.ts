@@ -8,7 +8,7 @@ import { toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
-import { interrupted, withinSeconds } from '../interruption.js'
+import { untilStopped, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { openPage } from '../terminal/open-page.js'
 
@@ -46,8 +46,7 @@ export const command = defineCommand({
       output.note('Only you have this address, because it contains a secret. Press Ctrl-C to stop.')
       if (open && !output.json && !(await openPage(ui.startPage, env)))
         output.note('No browser could be opened. Open the address in one.')
-      await interrupted(signal)
-      return 0
+      return await untilStopped(signal)
     } finally {
       await withinSeconds(ui.close())
     }

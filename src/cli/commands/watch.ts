@@ -13,7 +13,7 @@ import { flagsOf, withOptions } from '../arguments/run-options.js'
 import { folderFlagsOf, WATCH_OPTIONS, type WatchArguments } from '../arguments/watch-options.js'
 import { type CommandContext, defineCommand } from '../command.js'
 import { commandRuntime } from '../command-runtime.js'
-import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
+import { untilStopped, withinSeconds } from '../interruption.js'
 import { jobSettingsOf } from '../job-settings-of.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
@@ -74,11 +74,11 @@ export const command = defineCommand({
         dashboard: dashboardOf(config, args.port),
         sourcesOf: (job) => sourcesOf(job, folders),
       })
-      const left = await watchToTheEnd({ daemon, side, config, folders, jobs, logger }, args, context)
+      const exitCode = await watchToTheEnd({ daemon, side, config, folders, jobs, logger }, args, context)
       reporter.stop()
       const result = args.once
-        ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, left]), files: tally.files }
-        : { exitCode: daemonExitCode(signal), counts: reporter.counts }
+        ? { exitCode: signal.aborted ? 130 : overallExitCode([tally.exitCode, exitCode]), files: tally.files }
+        : { exitCode, counts: reporter.counts }
       output.result(result)
       return result.exitCode
     } finally {
@@ -97,7 +97,7 @@ interface Watch {
   readonly logger: Logger
 }
 
-/** Watches until the process is asked to stop, or with `--once` until all is done. @returns exit code for what is left */
+/** Watches until the process is asked to stop, or with `--once` until all is done. @returns exit code; with `--once` for what is left */
 async function watchToTheEnd(
   { daemon, side, config, folders, jobs, logger }: Watch,
   args: WatchArguments,
@@ -115,13 +115,13 @@ async function watchToTheEnd(
   output.event({ event: 'watching', folders: shown, url: side.url })
   await side.ready()
   const ingestOnly = args['ingest-only'] === true
-  let left: ExitCode = 0
-  if (args.once) left = await untilDrained(daemon, folders, { jobs, ingestOnly, signal })
-  else await interrupted(signal)
+  const exitCode = args.once
+    ? await untilDrained(daemon, folders, { jobs, ingestOnly, signal })
+    : await untilStopped(signal)
   await stopReloading()
   await side.stopping()
   await withinSeconds(daemon.stop())
-  return left
+  return exitCode
 }
 
 /** Reads the configuration and its folders, as they are saved now. */

@@ -9,7 +9,7 @@ import { text } from '../arguments/option.js'
 import { CONFIG_OPTIONS, flagsOf, LOG_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
 import { commandRuntime } from '../command-runtime.js'
-import { daemonExitCode, interrupted, withinSeconds } from '../interruption.js'
+import { untilStopped, withinSeconds } from '../interruption.js'
 import { loadConfig } from '../load-config.js'
 import { createDaemonReporter } from '../output/daemon-reporter.js'
 
@@ -59,10 +59,9 @@ export const command = defineCommand({
       worker.start()
       output.event({ event: 'working', concurrency: config.workerConcurrency, store, spool: folder })
       reporter.note(`Processing jobs from ${store}${folder === null ? '' : ` and ${folder}`}. Press Ctrl-C to stop.`)
-      await interrupted(signal)
+      const exitCode = await untilStopped(signal)
       await withinSeconds(Promise.all([spool?.stop(), worker.stop()]))
       reporter.stop()
-      const exitCode = daemonExitCode(signal)
       output.result({ exitCode, counts: reporter.counts })
       return exitCode
     } finally {

@@ -24,8 +24,9 @@ describeWithMcp('voxmux mcp --http', () => {
     token = listening.token
   })
   afterAll(async () => {
-    server.child.kill('SIGTERM')
-    expect((await server.ended).exitCode).toBe(0)
+    server.child.kill('SIGINT')
+    const { exitCode, stdout } = await server.ended
+    expect([exitCode, JSON.parse(stdout.trim().split('\n').at(-1) ?? '')]).toMatchObject([130, { exitCode: 130 }])
     shop.remove()
   })
 
