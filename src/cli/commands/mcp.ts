@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { resolveConfig } from '../../config/resolve-config.js'
 import { UsageError } from '../../core/errors.js'
-import { list, toggle } from '../arguments/option.js'
+import { list, text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, OUTPUT_OPTIONS, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
@@ -20,13 +20,7 @@ export const command = defineCommand({
     withOptions(parser, {
       root: list('Folder to read and write (repeatable; default: the roots of the client)', 'Input:'),
       http: toggle('Listen on loopback instead of stdin and stdout', 'Service:'),
-      port: {
-        type: 'string',
-        default: '0',
-        requiresArg: true,
-        describe: 'With --http: port; 0 picks a free one',
-        group: 'Service:',
-      },
+      port: text('With --http: port (default: a free one)', 'Service:'),
       ...CONFIG_OPTIONS,
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
@@ -35,7 +29,8 @@ export const command = defineCommand({
   run: async (args, context) => {
     const { output, signal, cwd, env } = context
     const roots = (args.root ?? []).map((folder) => resolve(cwd, folder))
-    requireFitting(args.http === true, roots, output.json)
+    if (args.http) requireRoots(roots)
+    else requireNone({ '--port': args.port !== undefined, '--json': output.json })
     const flags = flagsOf(args)
     const config = await loadConfig(args, flags, context)
     const { openMcpServer } = await import('../../../plugins/mcp/index.js')
@@ -46,7 +41,7 @@ export const command = defineCommand({
     })
     try {
       if (args.http) {
-        const { url, token } = await server.listen(portNumber(args.port))
+        const { url, token } = await server.listen(portNumber(args.port ?? '0'))
         output.event({ event: 'listening', url, token })
         output.print(`Agents of this computer connect to ${url}\nwith the header  Authorization: Bearer ${token}`)
         const exitCode = await untilStopped(signal)
@@ -61,14 +56,19 @@ export const command = defineCommand({
   },
 })
 
-/** On stdio, stdout belongs to the protocol. Over HTTP, a client could otherwise open any folder. */
-function requireFitting(isHttp: boolean, roots: readonly string[], isJson: boolean): void {
-  if (isHttp && roots.length === 0)
-    throw new UsageError('ERR_USAGE', '--http needs the folders that agents may read and write.', {
-      remedies: ['Name them: `voxmux mcp --http --root FOLDER`.'],
-    })
-  if (!isHttp && isJson)
-    throw new UsageError('ERR_USAGE', '--json needs --http: on stdio, stdout belongs to the protocol.', {
-      remedies: ['Leave out --json. The log is on stderr.'],
-    })
+/** A client could otherwise open any folder. */
+function requireRoots(roots: readonly string[]): void {
+  if (roots.length > 0) return
+  throw new UsageError('ERR_USAGE', '--http needs the folders that agents may read and write.', {
+    remedies: ['Name them: `voxmux mcp --http --root FOLDER`.'],
+  })
+}
+
+/** Refuses the flags that only a server over HTTP has. */
+function requireNone(given: Readonly<Record<string, boolean>>): void {
+  const [flag] = Object.entries(given).find(([, isGiven]) => isGiven) ?? []
+  if (flag === undefined) return
+  throw new UsageError('ERR_USAGE', `${flag} needs --http: without it, an agent talks to voxmux on stdin and stdout.`, {
+    remedies: [`Add --http, or leave out ${flag}.`],
+  })
 }

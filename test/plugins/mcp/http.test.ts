@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runCliInProcess } from '../../helpers/command-in-process.js'
 import { type RunningCli, runCli, startCli } from '../../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../../helpers/workshop.js'
 import { callerOf, clientSdk, describeWithMcp, endOfJob, newClient } from './mcp-bench.js'
@@ -53,6 +54,10 @@ describeWithMcp('voxmux mcp --http', () => {
     expect(await post({ authorization, 'mcp-session-id': 'gone' })).toBe(404)
     const noRoot = await runCli(['mcp', '--http'], { cwd: shop.dir, env: shop.env })
     expect(noRoot).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--root') })
+    for (const flags of [['--port', '8765'], ['--json']]) {
+      const onStdio = await runCliInProcess(['mcp', ...flags], { cwd: shop.dir, env: shop.env })
+      expect(onStdio).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${flags[0]} needs --http`) })
+    }
     const noFolder = await runCli(['mcp', '--root', 'nowhere'], { cwd: shop.dir, env: shop.env })
     expect(noFolder).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('is not a folder') })
   })
