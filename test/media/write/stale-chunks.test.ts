@@ -22,13 +22,15 @@ const METADATA = AXML.slice(AXML.indexOf('<ebucore:'), AXML.indexOf('<loudnessMe
 /** A file that ends with a chunk. */
 async function withChunk(path: string, id: string, content: Buffer): Promise<void> {
   const bytes = await readFile(path)
-  const isCaf = path.endsWith('.caf')
+  const [isCaf, isRiff] = [path.endsWith('.caf'), path.endsWith('.wav')]
   const head = Buffer.alloc(isCaf ? 12 : 8)
   head.write(id, 'latin1')
   if (isCaf) head.writeBigInt64BE(BigInt(content.length), 4)
-  else head.writeUInt32LE(content.length, 4)
+  else if (isRiff) head.writeUInt32LE(content.length, 4)
+  else head.writeUInt32BE(content.length, 4)
   const whole = Buffer.concat([bytes, head, content, Buffer.alloc(isCaf ? 0 : content.length % 2)])
-  if (!isCaf) whole.writeUInt32LE(whole.length - 8, 4)
+  if (isRiff) whole.writeUInt32LE(whole.length - 8, 4)
+  else if (!isCaf) whole.writeUInt32BE(whole.length - 8, 4)
   await writeFile(path, whole)
 }
 
@@ -64,12 +66,16 @@ it.each([
 it.each([
   ['wav', 'pcm_f32le', 'PEAK', 'LE', 4],
   ['wav', 'adpcm_ms', 'PEAK', 'LE', 4],
+  ['aifc', 'pcm_f32be', 'PEAK', 'BE', 4],
   ['caf', 'pcm_f32be', 'peak', 'BE', 8],
 ] as const)('lists the peaks of the new sound in .%s (%s, %s)', async (extension, codec, id, order, placeBytes) => {
   const path = folder.file(`list-${codec}.${extension}`)
   const sound = 'aevalsrc=0.1*sin(2000*t)+if(eq(n\\,7000)\\,-0.8)|0.2*sin(3000*t)+if(eq(n\\,9000)\\,0.6):s=44100:d=1'
   await ffmpeg('-f', 'lavfi', '-i', sound, '-c:a', codec, path)
-  const head = id === 'PEAK' ? Buffer.from([1, 0, 0, 0, 9, 9, 9, 9]) : Buffer.from([0, 0, 0, 7])
+  const head =
+    id === 'PEAK'
+      ? Buffer.from([...(order === 'LE' ? [1, 0, 0, 0] : [0, 0, 0, 1]), 9, 9, 9, 9])
+      : Buffer.from([0, 0, 0, 7])
   await withChunk(path, id, Buffer.concat([head, Buffer.alloc(2 * (4 + placeBytes), 0xee)]))
   const { plan, part } = await writtenFile(path)
   expect(plan.losses).toEqual([])
@@ -80,7 +86,7 @@ it.each([
     const value = Math.max(...own)
     const entry = Buffer.alloc(4 + placeBytes)
     entry[`writeFloat${order}`](value)
-    if (order === 'LE') entry.writeUInt32LE(own.indexOf(value), 4)
+    if (placeBytes === 4) entry[`writeUInt32${order}`](own.indexOf(value), 4)
     else entry.writeBigUInt64BE(BigInt(own.indexOf(value)), 4)
     return entry
   })
