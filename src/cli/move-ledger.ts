@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { type ExitCode, toVoxmuxError, UsageError, VoxmuxError } from '../core/errors.js'
+import { type ExitCode, toVoxmuxError, UsageError, VoxmuxError, withPath } from '../core/errors.js'
 import { unreadableFile } from '../core/unreadable-file.js'
 import type { Ledger, LedgerRow } from '../ledger/index.js'
 import { jobHeld } from '../pipeline/queue/retry-job.js'
@@ -53,7 +53,7 @@ async function write(ledger: Ledger, file: string): Promise<number> {
     await handle.sync()
   } catch (error) {
     await rm(file, { force: true })
-    throw toVoxmuxError(error, file)
+    throw toVoxmuxError(withPath(error, file), file)
   } finally {
     await handle.close()
   }

@@ -190,6 +190,13 @@ export function systemCode(thrown: unknown): string | undefined {
   return (isUnnamed && UNNAMED[Math.abs(errno ?? 0)]) || code
 }
 
+/** Names the file of a system's error. Node.js does not when an open file cannot be read or written. */
+export function withPath(thrown: unknown, path: string): unknown {
+  return thrown instanceof Error && 'syscall' in thrown && !('path' in thrown)
+    ? Object.assign(thrown, { path })
+    : thrown
+}
+
 type SystemFault = (path: string | undefined, options: Pick<VoxmuxErrorOptions, 'cause' | 'input'>) => VoxmuxError
 
 /** Errors of a file system that a user can fix, by the codes of the system. */

@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { openLedger } from '../../src/ledger/index.js'
 import { probe } from '../../src/media/index.js'
 import { FaultServer } from '../helpers/fault-server.js'
 import { NO_MOUNTS } from '../helpers/system/mount-space.js'
 import { runCli } from '../helpers/voxmux-cli.js'
 import { openWorkshop, type Workshop } from '../helpers/workshop.js'
+import { enqueueAll, request } from '../ledger/store-fixture.js'
 
 /** Root may read everything, unless its capabilities are taken. */
 const AS_OWNER = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
@@ -135,6 +137,24 @@ describe.skipIf(process.platform !== 'linux')('a place that fails (Linux only)',
     expect([exitCode, stderr]).toEqual([
       4,
       expect.stringContaining(`${shop.path('inodes')}: its inodes are all in use`),
+    ])
+  })
+
+  it.skipIf(NO_MOUNTS)('is named if an export of the ledger fills it (needs mounts of its own)', async () => {
+    mkdirSync(shop.path('small'))
+    const ledger = await openLedger(shop.path('jobs.sqlite'))
+    await enqueueAll(
+      ledger.jobs,
+      Array.from({ length: 9 }, (_, n) => request(`k${n}`, { group: 'g'.repeat(1000) })),
+    )
+    await ledger.close()
+    const mount = 'mount -t tmpfs -o size=4k none small && exec "$@"'
+    const { exitCode, stderr } = await runCli(['jobs', 'export', 'small/a.ndjson', '--ledger', 'jobs.sqlite'], {
+      ...{ cwd: shop.dir, env: shop.env, through: [...IN_A_NAMESPACE, mount, 'sh'] },
+    })
+    expect([exitCode, stderr]).toEqual([
+      4,
+      expect.stringContaining(`No space left while writing ${shop.path('small/a.ndjson')}.`),
     ])
   })
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { throwIfAborted } from '../../core/abort.js'
-import { TransientError, toVoxmuxError } from '../../core/errors.js'
+import { TransientError, toVoxmuxError, withPath } from '../../core/errors.js'
 import { sleep } from '../../core/time.js'
 import { safeAddress } from '../address.js'
 import { faultError, refusesLink } from '../fault-error.js'
@@ -66,7 +66,7 @@ export async function downloadFile(
   } catch (thrown) {
     await part?.close().catch(() => {})
     if (part) await rm(partPath, { force: true })
-    throw toVoxmuxError(thrown, targetPath)
+    throw toVoxmuxError(withPath(thrown, targetPath), targetPath)
   }
 }
 

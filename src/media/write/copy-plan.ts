@@ -1,5 +1,6 @@
 import { chmod, constants, copyFile, type FileHandle, open } from 'node:fs/promises'
 import { throwIfAborted } from '../../core/abort.js'
+import { withPath } from '../../core/errors.js'
 import { type BytePiece, type BytePlan, lengthOf, pieceLength } from './byte-plan.js'
 import { OutputBlocks, type OutputBlocksOptions } from './copy/output-blocks.js'
 import { SourceWindow } from './copy/source-window.js'
@@ -51,12 +52,6 @@ export async function copyPlan(plan: BytePlan, target: string, options: CopyPlan
     await output?.settle()
     await Promise.all(files.map((file) => file.close()))
   }
-}
-
-/** Node does not name the file when an open one cannot be written. */
-function withPath(error: unknown, target: string): unknown {
-  if (!(error instanceof Error) || !('syscall' in error) || 'path' in error) return error
-  return Object.assign(error, { path: target })
 }
 
 interface Sources {

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { JobFailedError } from '../../../core/errors.js'
+import { JobFailedError, withPath } from '../../../core/errors.js'
 import { fillFrom } from '../../../core/read-at.js'
 
 const WINDOW_BYTES = 1024 ** 2
@@ -42,10 +42,9 @@ export class SourceWindow {
     if ((await this.#fill(into, at)) < into.length) throw this.#shorter()
   }
 
-  /** Node does not name the file when an open one cannot be read. */
   #fill(into: Buffer, at: number): Promise<number> {
     return fillFrom(this.#file, at, into).catch((error: unknown) => {
-      throw error instanceof Error ? Object.assign(error, { path: this.#path }) : error
+      throw withPath(error, this.#path)
     })
   }
 
