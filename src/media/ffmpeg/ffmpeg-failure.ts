@@ -1,3 +1,4 @@
+import { freemem } from 'node:os'
 import {
   JobFailedError,
   OTHER_DISK,
@@ -14,8 +15,11 @@ import type { ChildEnd } from './child-process.js'
 
 interface FailureRule {
   readonly pattern: RegExp
-  readonly toError: (input: string, options: VoxmuxErrorOptions) => VoxmuxError
+  readonly toError: (input: string, options: VoxmuxErrorOptions, freeBytes: number) => VoxmuxError
 }
+
+/** Most bytes that ffmpeg allocates at once (`max_alloc`). It reports a larger request as a lack of memory. */
+const MOST_AT_ONCE_BYTES = 2 ** 31
 
 /** Remedies for a container that voxmux does not open. */
 export const REMUX_IT: readonly string[] = [
@@ -120,14 +124,16 @@ const RULES: readonly FailureRule[] = [
       }),
   },
   {
-    // An index that states more entries than any file has. A retry would find the same.
+    // If memory is free, the index states more entries than any file has. A retry would find the same.
     pattern: /error reading header[\s\S]*Cannot allocate memory/i,
-    toError: (input, options) => unreadable(`The index of ${input} states more than fits into memory`, options),
+    toError: (input, options, freeBytes) =>
+      freeBytes > MOST_AT_ONCE_BYTES
+        ? unreadable(`The index of ${input} states more than fits into memory`, options)
+        : outOfMemory(input, options),
   },
   {
     pattern: /Cannot allocate memory/i,
-    toError: (input, options) =>
-      new TransientError('ERR_OUT_OF_MEMORY', `ffmpeg ran out of memory while processing ${input}.`, options),
+    toError: outOfMemory,
   },
   {
     pattern: /Input\/output error|Stale file handle|Transport endpoint/i,
@@ -144,8 +150,13 @@ const RULES: readonly FailureRule[] = [
   },
 ]
 
-/** Turns a failed ffmpeg or ffprobe into a typed error. @param input the file being processed, as the user knows it */
-export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
+/**
+ * Turns a failed ffmpeg or ffprobe into a typed error.
+ *
+ * @param input the file being processed, as the user knows it
+ * @param freeBytes memory that this computer has left
+ */
+export function ffmpegFailure(end: ChildEnd, input: string, freeBytes = freemem()): VoxmuxError {
   const said = redactText(end.stderrTail)
   const how = end.signal ? `killed by ${end.signal}` : `exit code ${end.exitCode}`
   const options = { input, cause: new Error(`${how}: ${said.slice(-2000)}`) }
@@ -156,7 +167,7 @@ export function ffmpegFailure(end: ChildEnd, input: string): VoxmuxError {
     })
   }
   const rule = RULES.find(({ pattern }) => pattern.test(said))
-  if (rule) return rule.toError(input, options)
+  if (rule) return rule.toError(input, options, freeBytes)
   return new JobFailedError('ERR_FFMPEG_FAILED', `ffmpeg failed on ${input}: ${lastErrorLine(said)}`, options)
 }
 
@@ -174,6 +185,13 @@ export function unreadable(what: string, options: VoxmuxErrorOptions): PrecheckE
 /** The error of a track of which not a single sample can be decoded. */
 export function soundless(input: string, audioIndex: number, cause?: unknown): PrecheckError {
   return unreadable(`Audio track ${audioIndex} of ${input} holds no sound that can be decoded`, { input, cause })
+}
+
+function outOfMemory(input: string, options: VoxmuxErrorOptions): TransientError {
+  return new TransientError('ERR_OUT_OF_MEMORY', `ffmpeg ran out of memory while processing ${input}.`, {
+    ...options,
+    remedies: ['Close other programs or lower --concurrency, then run again.'],
+  })
 }
 
 /** The last line that ffmpeg marked as an error, without the marks. */

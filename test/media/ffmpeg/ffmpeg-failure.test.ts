@@ -21,8 +21,12 @@ it.each([
   expect(ffmpegFailure({ exitCode: 1, signal: null, stderrTail }, 'a.m4a')).toMatchObject({ errorCode })
 })
 
-it('takes an index that fits into no memory for damage, which no retry mends', () => {
+it('takes an index that asks for more than the free memory for damage, unless the computer has little', () => {
   const words = 'file:a.mp4: Cannot allocate memory'
-  expect(codeOf(words)).toBe('ERR_OUT_OF_MEMORY')
-  expect(codeOf(`[mov,mp4,m4a,3gp,3g2,mj2 @ 0x1] [error] error reading header\n${words}`)).toBe('ERR_UNREADABLE')
+  const header = `[mov,mp4,m4a,3gp,3g2,mj2 @ 0x1] [error] error reading header\n${words}`
+  const codeWith = (stderrTail: string, freeBytes: number) =>
+    ffmpegFailure({ exitCode: 1, signal: null, stderrTail }, 'a.mp4', freeBytes).code
+  expect(codeWith(words, 2 ** 33)).toBe('ERR_OUT_OF_MEMORY')
+  expect(codeWith(header, 2 ** 33)).toBe('ERR_UNREADABLE')
+  expect(codeWith(header, 2 ** 30)).toBe('ERR_OUT_OF_MEMORY')
 })
