@@ -104,6 +104,15 @@ it('repeats a number that it cannot read, and writes a comma as a point', async 
   expect((await voxmux('speech.wav', '--mix', '150')).stderr).toContain('--mix must be at most 100.')
 })
 
+it('says that a flag at the end of a line lacks its value', async () => {
+  for (const args of [
+    ['serve', '--data'],
+    ['portal', 'show', '--data'],
+    ['ui', '--port'],
+  ])
+    expect((await voxmux(...args)).stderr).toContain(`voxmux: ${args.at(-1)} needs a value.`)
+})
+
 it('suggests containers for sound if the input has no picture', async () => {
   const sound = await voxmux('speech.wav', '-o', 'x.xyz', '--progress', 'none')
   expect(sound).toMatchObject({ code: 2, stderr: expect.stringContaining('voxmux does not write .xyz files.') })

@@ -1,7 +1,8 @@
 import { nearest } from '../../config/index.js'
+import { secretPositionSchema, webhookMethodSchema } from '../../contract/index.js'
 import { type ExitCode, UsageError } from '../../core/errors.js'
 import { openPortal } from '../../service/portal/portal.js'
-import { text, toggle } from '../arguments/option.js'
+import { oneOf, text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { defineCommand } from '../command.js'
 import { untilStopped } from '../interruption.js'
@@ -51,31 +52,22 @@ export const command = defineCommand({
       })
       .positional('action', { type: 'string', describe: 'Action on the topic' })
       .positional('subject', { type: 'string', describe: 'Client id, seconds or delivery id' })
-      .option('data', { type: 'string', describe: 'Folder of the service (default: that of the embedded service)' })
+      .option('data', text('Folder of the service (default: that of the embedded service)'))
       .option('store', text('Shared store of the service (postgres://…)'))
-      .option('account', { type: 'string', default: 'local', describe: 'Account that the command is about' })
-      .option('name', { type: 'string', describe: 'Name of the new key or account' })
-      .option('url', { type: 'string', describe: 'Address that gets the webhooks' })
+      .option('account', { ...text('Account that the command is about'), default: 'local' })
+      .option('name', text('Name of the new key or account'))
+      .option('url', text('Address that gets the webhooks'))
       .option('method', {
-        type: 'string',
-        choices: ['POST', 'PUT', 'GET'] as const,
+        ...oneOf(webhookMethodSchema.options, 'HTTP method of the webhooks'),
         default: 'POST' as const,
-        describe: 'HTTP method of the webhooks',
       })
       .option('secret-position', {
-        type: 'string',
-        choices: ['header', 'query', 'body'] as const,
+        ...oneOf(secretPositionSchema.options, 'Place of the secret in a webhook request'),
         default: 'header' as const,
-        describe: 'Place of the secret in a webhook request',
       })
       .option('secret-stdin', toggle('Read the secret of the webhooks from stdin'))
-      .option('limit', { type: 'string', default: '50', describe: 'Number of log lines to show' })
-      .option('port', {
-        type: 'string',
-        default: '0',
-        requiresArg: true,
-        describe: 'Port of the page; 0 picks a free one',
-      })
+      .option('limit', { ...text('Number of log lines to show'), default: '50' })
+      .option('port', { ...text('Port of the page; 0 picks a free one'), default: '0' })
       .option('json', toggle('Print events as JSON lines on stdout')),
   run: async (args, { cwd, env, output, signal }) => {
     const words = ALONE.has(args.topic) ? args.topic : [args.topic, args.action].filter(Boolean).join(' ')

@@ -34,12 +34,12 @@ export const command = defineCommand({
   ],
   build: (parser) =>
     parser
-      .option('host', { type: 'string', default: '127.0.0.1', describe: 'Address to listen on' })
-      .option('port', { type: 'string', default: '0', describe: 'Port; 0 picks a free one' })
-      .option('data', { type: 'string', describe: 'Folder for the data of the service' })
+      .option('host', { ...text('Address to listen on'), default: '127.0.0.1' })
+      .option('port', { ...text('Port; 0 picks a free one'), default: '0' })
+      .option('data', text('Folder for the data of the service'))
       .option('store', text('Shared store for nodes on several machines (postgres://…)'))
-      .option('settings', { type: 'string', describe: 'JSON file with limits, retention and other settings' })
-      .option('engine', { type: 'string', describe: 'JSON description of an ONNX voice model to use' })
+      .option('settings', text('JSON file with limits, retention and other settings'))
+      .option('engine', text('JSON description of an ONNX voice model to use'))
       .option('allow-private-urls', {
         type: 'boolean',
         default: false,

@@ -4,7 +4,7 @@ import pino from 'pino'
 import { UsageError } from '../../core/errors.js'
 import { unreadableFile } from '../../core/unreadable-file.js'
 import { visibleText } from '../../core/visible-text.js'
-import { toggle } from '../arguments/option.js'
+import { text, toggle } from '../arguments/option.js'
 import { portNumber } from '../arguments/port-number.js'
 import { CONFIG_OPTIONS, flagsOf, RUN_OPTIONS, withOptions } from '../arguments/run-options.js'
 import { defineCommand } from '../command.js'
@@ -25,7 +25,7 @@ export const command = defineCommand({
       ...CONFIG_OPTIONS,
       ledger: RUN_OPTIONS.ledger,
       store: RUN_OPTIONS.store,
-      port: { type: 'string', default: '0', describe: 'Port; 0 picks a free one' },
+      port: { ...text('Port; 0 picks a free one'), default: '0' },
       open: { type: 'boolean', default: true, describe: 'Open the page in the browser (--no-open: only print it)' },
       json: toggle('Print events as JSON lines on stdout'),
     }),
