@@ -37,7 +37,7 @@ export async function openSigningKey(
   const { keyCommand } = settings
   const key = keyCommand ? null : await readKey(settings)
   const signOnce = async (bytes: Buffer) =>
-    key ? signBytes(bytes, key, algorithm) : runKeyCommand(keyCommand ?? [], bytes)
+    key ? sign(HASHES[algorithm], bytes, keyInput(key, algorithm)) : runKeyCommand(keyCommand ?? [], bytes)
   const signed: SignBytes = async (bytes) => {
     const signature = acceptSignature(await signOnce(bytes), bytes, leaf.publicKey, algorithm)
     if (!signature) throw new Error(`the signature is not one of the key of ${settings.cert}`)
@@ -104,11 +104,6 @@ const HASHES = { es256: 'sha256', es384: 'sha384', es512: 'sha512', ps256: 'sha2
 /** Bytes of r and of s. */
 const HALF_BYTES: Partial<Record<SigningAlgorithm, number>> = { es256: 32, es384: 48, es512: 66 }
 
-/** Signs as COSE wants it: r and s without DER, PSS with a salt as long as the hash. */
-function signBytes(bytes: Buffer, key: KeyObject, algorithm: SigningAlgorithm): Buffer {
-  return sign(HASHES[algorithm], bytes, keyInput(key, algorithm))
-}
-
 /**
  * Converts the signature of another program for COSE. Null if this key did not make it.
  *
@@ -120,6 +115,7 @@ function acceptSignature(signature: Buffer, bytes: Buffer, key: KeyObject, algor
   return plain && verify(HASHES[algorithm], bytes, keyInput(key, algorithm), plain) ? plain : null
 }
 
+/** Signs as COSE wants it: r and s without DER, PSS with a salt as long as the hash. */
 function keyInput(key: KeyObject, algorithm: SigningAlgorithm): SignKeyObjectInput {
   if (algorithm === 'ps256') return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 }
   return { key, dsaEncoding: 'ieee-p1363' }

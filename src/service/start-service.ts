@@ -1,7 +1,8 @@
 import { silentLogger } from '../core/logger.js'
+import { openedOnce } from '../core/waiting.js'
 import { DEFAULT_SERVICE_LIMITS } from '../precheck/index.js'
 import { buildApp } from './app.js'
-import { loadEngine } from './engine/load-engine.js'
+import { loadEngine, openEmbeddedEngine } from './engine/load-engine.js'
 import { listenAt, withoutSlash } from './http/listen.js'
 import { openNodeIdentity } from './identity/node-identity.js'
 import { nodeKeys } from './identity/node-keys.js'
@@ -13,7 +14,6 @@ import { readIdentity } from './store/service-store.js'
 import { WebhookSender } from './webhooks/webhook-sender.js'
 import { FileLife } from './work/file-life.js'
 import { fileService } from './work/file-service.js'
-import { nodeEngine, openEmbeddedEngine } from './work/node-engine.js'
 import { openNodeWork } from './work/node-work.js'
 import { keepSweeping } from './work/retention.js'
 
@@ -56,8 +56,8 @@ async function startNode(
   const { authenticator, ...provider } = await openNodeIdentity(store, settings.identity)
   const { identity } = provider
 
-  const engine = nodeEngine(options.engine ?? (() => openEmbeddedEngine(limits, settings.engine)))
-  closers.push(engine.close)
+  const engine = openedOnce(options.engine ?? (() => openEmbeddedEngine(limits, settings.engine)))
+  closers.push(async () => (await engine.ifOpened())?.close?.())
 
   const { storage, storageUrl } = await openNodeStorage(options, {
     ...{ store, linkSecret: identity.linkSecret, links: settings.links, logger },

@@ -4,7 +4,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { z } from 'zod'
 import { UsageError, VoxmuxError } from '../../core/errors.js'
 import { startChild } from './child-process.js'
-import { keepNoToolFacts, toolFact } from './tool-memory.js'
+import { keepToolFactsIn, toolFact } from './tool-memory.js'
 
 /** Oldest supported version. The argument lists are tested with it. */
 const OLDEST_FFMPEG = '5.1'
@@ -56,7 +56,7 @@ export function findFfprobe(): Promise<MediaBinary> {
 /** Forgets the results, those of earlier processes too, so that the tools are seen as they are now. */
 export function forgetBinaries(): void {
   found.clear()
-  keepNoToolFacts()
+  keepToolFactsIn(undefined)
 }
 
 function findTool(tool: Tool, chosen: string | undefined, packaged: readonly string[]): Promise<MediaBinary> {

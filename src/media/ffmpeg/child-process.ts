@@ -68,7 +68,8 @@ export function startChild(options: ChildOptions): RunningChild {
     env: childEnvironment(),
     windowsHide: true,
   })
-  if (!hasPipes(child)) throw outOfHandles(child)
+  // Node creates no pipes when it has run out of handles, whatever its types say.
+  if ((child.stdio as unknown) === undefined) throw outOfHandles(child)
   if (doToolsYield) yieldToOthers(child)
   living.add(child)
   const tail = new LineTail(TAIL_LINES)
@@ -185,11 +186,6 @@ function yieldToOthers({ pid }: ChildProcess): void {
   } catch {
     // The child has ended, or the system refuses; then it keeps its priority.
   }
-}
-
-/** Node creates no pipes when it has run out of handles, whatever its types say. */
-function hasPipes(child: ChildProcess): boolean {
-  return (child.stdio as unknown) !== undefined
 }
 
 /** The child also emits this as an error event, which ends the process if nothing listens. */

@@ -14,13 +14,8 @@ const memorySchema = z.record(z.string(), z.unknown())
 let folder: string | undefined
 
 /** Keeps facts about the installed tools in a folder from now on. Without a folder, each process finds them again. */
-export function keepToolFactsIn(path: string): void {
+export function keepToolFactsIn(path: string | undefined): void {
   folder = path
-}
-
-/** Stops that. `doctor` must see the tools as they are. */
-export function keepNoToolFacts(): void {
-  folder = undefined
 }
 
 /**

@@ -5,11 +5,6 @@ const TYPES = { audio: 'audio/mp4', waveform: 'image/png', spectrogram: 'image/p
 /** Pattern of the address of a file of a comparison, for `fileOf`. */
 export const COMPARISON_FILE = String.raw`(?<index>\d{1,3})/(?<side>before|after)/(?<kind>audio|waveform|spectrogram)`
 
-/** Comparisons with the addresses of their files instead of the paths. */
-export function addressed(comparisons: readonly Comparison[], base: string): readonly Comparison[] {
-  return comparisons.map((one, index) => withFiles(one, (_, side, kind) => `${base}/${index}/${side}/${kind}`))
-}
-
 /** A comparison with something else in place of each file. */
 export function withFiles(
   comparison: Comparison,

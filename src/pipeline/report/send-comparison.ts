@@ -4,7 +4,7 @@ import { sendError, sendJson } from '../../pages/respond.js'
 import { sendFile } from '../../pages/send-file.js'
 import { readReceipt } from '../output/receipt.js'
 import type { Comparison } from './comparison.js'
-import { addressed, fileOf } from './comparison-files.js'
+import { fileOf, withFiles } from './comparison-files.js'
 import type { ComparedJob, ComparisonStore } from './comparison-store.js'
 
 type ComparisonExchange = PageExchange & { readonly comparisons: ComparisonStore }
@@ -18,7 +18,9 @@ interface AskedJob extends Pick<ComparedJob, 'id' | 'sources'> {
 /** Sends the players and pictures of each regenerated track, which are built at the first request. */
 export async function sendComparison(exchange: ComparisonExchange, job: AskedJob, address: string): Promise<void> {
   const found = await comparisonsOf(exchange, job)
-  if (found) sendJson(exchange.response, 200, { tracks: addressed(found, address) })
+  if (!found) return
+  const tracks = found.map((one, index) => withFiles(one, (_, side, kind) => `${address}/${index}/${side}/${kind}`))
+  sendJson(exchange.response, 200, { tracks })
 }
 
 /** Sends the file that an address of `COMPARISON_FILE` names. */

@@ -1,7 +1,5 @@
-import type { Accounts } from '../store/accounts.js'
 import { type AccessTokens, TokenRefused } from './access-tokens.js'
 import type { ApiKeys } from './api-keys.js'
-import type { outsideTokens } from './outside-tokens.js'
 
 /** Finds the user of a request from its bearer token. @returns id of the user @throws TokenRefused */
 export type Authenticator = (token: string) => Promise<string>
@@ -15,9 +13,4 @@ export function ownAuthenticator(tokens: AccessTokens, keys: ApiKeys): Authentic
       throw new TokenRefused('token', 'The API key of this token is revoked or expired.')
     return userId
   }
-}
-
-/** Checks tokens of an external identity provider. Each subject is a user. */
-export function outsideAuthenticator(verify: ReturnType<typeof outsideTokens>, accounts: Accounts): Authenticator {
-  return async (token) => (await accounts.ensureSubject(await verify(token))).id
 }

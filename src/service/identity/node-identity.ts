@@ -2,7 +2,7 @@ import type { ServiceSettings } from '../service-settings.js'
 import { readIdentity, type ServiceIdentity, type ServiceStore } from '../store/service-store.js'
 import { AccessTokens } from './access-tokens.js'
 import { ApiKeys } from './api-keys.js'
-import { type Authenticator, outsideAuthenticator, ownAuthenticator } from './authenticator.js'
+import { type Authenticator, ownAuthenticator } from './authenticator.js'
 import { outsideTokens } from './outside-tokens.js'
 import { SigningKeys } from './signing-keys.js'
 
@@ -23,8 +23,9 @@ export async function openNodeIdentity(
   const apiKeys = new ApiKeys(store.keys)
   const signingKeys = new SigningKeys(store.signingKeys, keyRotationSec * 1000)
   const tokens = new AccessTokens(identity, signingKeys)
-  const authenticator = outside
-    ? outsideAuthenticator(outsideTokens(outside), store.accounts)
+  const verify = outside && outsideTokens(outside)
+  const authenticator: Authenticator = verify
+    ? async (token) => (await store.accounts.ensureSubject(await verify(token))).id
     : ownAuthenticator(tokens, apiKeys)
   return { identity, apiKeys, signingKeys, tokens, authenticator }
 }

@@ -41,8 +41,3 @@ export function packetAt({ first, end, startOf }: Coding, sample: number): numbe
   const later = firstAtLeast(end - first, (place) => startOf(first + place), sample + 1)
   return first + Math.max(0, later - 1)
 }
-
-/** The same packets, later on the clock. */
-export function shiftedCoding(coding: Coding, samples: number): Coding {
-  return { ...coding, startOf: (packet) => coding.startOf(packet) + samples }
-}

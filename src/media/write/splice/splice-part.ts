@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { type Coding, type Joint, type NewCoding, packetAt, shiftedCoding } from './coding.js'
+import { type Coding, type Joint, type NewCoding, packetAt } from './coding.js'
 import { type Interleaved, jointHolds, lagOf, probeOf, type SoundProbe, weightedMono } from './measure-joint.js'
 import { readPacket } from './old-packets.js'
 import { decodeRuns } from './packet-sound.js'
@@ -64,7 +64,7 @@ async function measuredOld(part: PartJob): Promise<Coding> {
   const [lag] = found
   if (lag === undefined) throw new NoSplice('too little of the track is left beside a regenerated part')
   if (found.some((other) => other !== lag)) throw new NoSplice('the clock of the track jumps in a regenerated part')
-  return shiftedCoding(old, lag)
+  return { ...old, startOf: (packet) => old.startOf(packet) + lag }
 }
 
 /** Packets to decode. */

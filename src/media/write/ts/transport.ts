@@ -1,3 +1,5 @@
+import type { MediaInfo } from '../../media-info.js'
+import { type CensusEntry, kept, rewritten, withGaps } from '../census.js'
 import { FRAME_DONORS } from '../frames/elementary.js'
 import { FRAME_KINDS } from '../pes/frame-kinds.js'
 import { type FramePlaces, framePlaces, placeFrames } from '../pes/frame-places.js'
@@ -5,6 +7,7 @@ import { PCM_KINDS } from '../pes/pcm-kinds.js'
 import { isPackedPcm, type PcmSound, packPcm, pcmDonor } from '../pes/pcm-units.js'
 import { readDonorFrames } from '../pes/read-donor-frames.js'
 import type { MadeFrames } from '../pes/timed-frames.js'
+import { PLAIN_BYTES, pidName } from '../structure/transport-pids.js'
 import {
   type DonorFormat,
   declines,
@@ -14,7 +17,6 @@ import {
   type WantedTrack,
   type Writer,
 } from '../writer.js'
-import { censusOfTransport } from './census-of-transport.js'
 import { layOutTransport } from './lay-out-transport.js'
 import type { SoundKind, TransportSound } from './sound-packets.js'
 import { rangesIn, spliceableSound } from './splice-sound.js'
@@ -107,4 +109,23 @@ function survey(file: TransportFile, wanted: Wanted): Survey {
     })
   }
   return { kind: 'takes', census: censusOfTransport(file, media, new Set(tracks.map(pidOf))), donors }
+}
+
+const NEW_SOUND = 'packets of the new sound'
+const NEW_AMONG_OTHERS = 'new sound in the places of the old, and of padding if it needs more; every other packet stays'
+
+/** Lists the fate of a transport stream: the first packet of each PID, and the packets between them as one. */
+function censusOfTransport(
+  { sizeBytes, grid, end, firsts }: TransportFile,
+  media: MediaInfo,
+  changed: ReadonlySet<number>,
+): readonly CensusEntry[] {
+  const entries = firsts.map(({ pid, number, hasPayload }) => {
+    const [path, start] = [pidName(media, pid, hasPayload), grid.first + number * grid.size]
+    return changed.has(pid) ? rewritten(path, start, PLAIN_BYTES, NEW_SOUND) : kept(path, start, PLAIN_BYTES)
+  })
+  const others = (at: number, length: number) =>
+    at === 0 ? kept('leading bytes', at, length) : rewritten('packets', at, length, NEW_AMONG_OTHERS)
+  const trailing = end < sizeBytes ? [kept('trailing bytes', end, sizeBytes - end)] : []
+  return [...withGaps(entries, [0, end], others), ...trailing]
 }

@@ -13,14 +13,11 @@ export function makeVint(value: number, width = vintWidthOf(value)): Buffer {
   return bytes
 }
 
-/** Makes an id, which is stored as it is written. */
-function makeId(id: number): Buffer {
-  return uint32BE(id).subarray(Math.floor(Math.clz32(id) / 8))
-}
-
 /** Makes a head; its size is as narrow as it can be, but not narrower than `leastWidth`. */
 export function makeHead(id: number, length: number, leastWidth = 1): Buffer {
-  return Buffer.concat([makeId(id), makeVint(length, Math.max(leastWidth, vintWidthOf(length)))])
+  // An id is stored as it is written, without its leading zeros.
+  const idBytes = uint32BE(id).subarray(Math.floor(Math.clz32(id) / 8))
+  return Buffer.concat([idBytes, makeVint(length, Math.max(leastWidth, vintWidthOf(length)))])
 }
 
 /** Makes an element. */
