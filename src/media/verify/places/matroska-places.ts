@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { readAt } from '../../../core/read-at.js'
 import { bodiesIn, numberIn, readHead, readUint, readVint } from '../../probe/matroska/ebml.js'
 import { ID, nameOfId } from '../../probe/matroska/ids.js'
@@ -10,14 +11,18 @@ const SEEK_ID = 0x53ab
 const AUDIO = 2
 /** The head of an element, and that of the block in it. */
 const HEAD_BYTES = 32
-const READ: ReadonlySet<number> = new Set([ID.SeekHead, ID.Info, ID.Tracks, ID.Cues])
+const READ: ReadonlySet<number> = new Set([ID.SeekHead, ID.Info, ID.Tracks, ID.Cues, ID.Tags])
 const BLOCKS: ReadonlySet<number> = new Set([ID.SimpleBlock, ID.BlockGroup, ID.EncryptedBlock])
 const MOST_BEFORE_CLUSTERS = 200
 const MAX_PART_BYTES = 64 * 1024 ** 2
+/** Elements of the segment that are walked through. A film has a cluster for each second, or for five. */
+const MOST_ELEMENTS = 20_000
+/** Bytes of a checksum, head included. */
+const SUM_BYTES = 6
 
 /**
  * Reads where each `SeekHead` leads. It also reads the time and the block of each entry in `Cues`, and the places that its
- * cluster states.
+ * cluster states. Sizes and checksums must be right, which ffmpeg does not require.
  *
  * @param replaced tracks with new packets, by their place among those of sound
  */
@@ -27,6 +32,7 @@ export async function matroskaPlaces(file: FileHandle, replaced: ReadonlySet<num
   const zero = segment.start + segment.head.headBytes
   const near = nearReader(file)
   const { parts, places } = await readParts(file, near, zero)
+  places.push(await sizesIn(near, zero, segment.head.length))
   const bodyOf = (id: number) => parts.get(id) ?? Buffer.alloc(0)
   const tickSec = (numberIn(bodyOf(ID.Info), ID.TimestampScale) ?? 1_000_000) / 1e9
   const sound = bodiesIn(bodyOf(ID.Tracks), ID.TrackEntry).filter((entry) => numberIn(entry, ID.TrackType) === AUDIO)
@@ -75,6 +81,10 @@ async function readParts(file: FileHandle, near: NearReader, zero: number) {
     if (!READ.has(id)) continue
     const body = await readAt(file, bodyAt, Math.min(end - bodyAt, MAX_PART_BYTES))
     parts.set(id, body)
+    if (body[0] === ID.Crc32) {
+      const isRight = body.length >= SUM_BYTES && crc32(body.subarray(SUM_BYTES)) === body.readUInt32LE(2)
+      places.push({ by: 'the checksums', leadsTo: isRight ? '' : null })
+    }
     for (const seek of id === ID.SeekHead ? bodiesIn(body, ID.Seek) : []) {
       const part = await elementAt(near, zero + (numberIn(seek, ID.SeekPosition) ?? 0))
       const isRight = part !== undefined && part.id === numberIn(seek, SEEK_ID)
@@ -83,6 +93,18 @@ async function readParts(file: FileHandle, near: NearReader, zero: number) {
     }
   }
   return { parts, places }
+}
+
+/** Each element begins where the one before it ends, up to the end of the segment. A live recording states no sizes. */
+async function sizesIn(near: NearReader, zero: number, length: number | null): Promise<StatedPlace> {
+  let at = zero
+  let count = 0
+  for await (const { end } of elementsIn(near, zero, zero + (length ?? 0))) {
+    at = count++ < MOST_ELEMENTS ? end : Number.POSITIVE_INFINITY
+    if (at === Number.POSITIVE_INFINITY) break
+  }
+  const isRight = at === Number.POSITIVE_INFINITY || at === zero + (length ?? 0)
+  return { by: 'the sizes in Segment', leadsTo: isRight ? '' : null }
 }
 
 /** A cluster with its time, and whether it states its place and the size of the one before. */

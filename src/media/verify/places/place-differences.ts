@@ -31,5 +31,5 @@ export async function placeDifferences(plan: MuxPlan, partPath: string): Promise
     }
   }
   const wrong = misledIndices(await places(media.path), await places(partPath))
-  return wrong.map((index) => `the places in ${index}`)
+  return wrong.map((index) => (index.startsWith('the ') ? index : `the places in ${index}`))
 }
