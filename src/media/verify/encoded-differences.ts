@@ -24,7 +24,8 @@ export function encodedDifferences(
     const is = packetTimes.get(input.index)
     const shift = is && shiftOf(encoded.packets, is, endsOf(writing, place, readsAllPackets(writing, result)))
     if (!is || shift === undefined) return [`the packets of ${name}`]
-    const statesCoding = CODING_WRITERS.has(writing.writer) && CODING_CODECS.has(encoding.codec)
+    const isOgg = OGG_MUXER.test(writing.donors[place]?.muxer ?? '')
+    const statesCoding = CODING_WRITERS.has(writing.writer) && CODING_CODECS.has(encoding.codec) && !isOgg
     if (statesCoding && encoded.packets.coding !== is.coding) return [`the decoder configuration of ${name}`]
     const clockErrorSec = OWN_TIMES.get(writing.writer)
     const isSame =
@@ -34,9 +35,14 @@ export function encodedDifferences(
   })
 }
 
-/** Writers and codecs of which an output has the decoder configuration as the encoder stated it. Others keep parts of the old. */
-const CODING_WRITERS: ReadonlySet<string> = new Set(['iso-bmff', 'matroska', 'avi'])
+/**
+ * Writers and codecs of which an output has the decoder configuration as the encoder stated it. Others keep parts of the
+ * old. In Ogg, the output also states the number of samples.
+ */
+const CODING_WRITERS: ReadonlySet<string> = new Set(['iso-bmff', 'matroska', 'avi', 'chunks', 'frames'])
 const CODING_CODECS: ReadonlySet<string> = new Set(['aac', 'alac', 'flac'])
+
+const OGG_MUXER = /^(ogg|opus)$/
 
 type Bytes = Writing & { readonly kind: 'bytes' }
 
@@ -76,7 +82,7 @@ function endsOf({ writer, donors }: Bytes, place: number, hasAllPackets: boolean
   if (writer === 'iso-bmff') return hasAllPackets ? MOVIE : EDITED
   const muxer = donors[place]?.muxer ?? ''
   if (writer === 'transport' || writer === 'program') return muxer === 'mp3' ? MP3_UNITS : UNITS
-  return /^(ogg|opus)$/.test(muxer) || writer !== 'frames' ? EXACT : BARE
+  return OGG_MUXER.test(muxer) || writer !== 'frames' ? EXACT : BARE
 }
 
 /** Place of a packet in the side file less its place in the output; undefined if they are not the same packets. */

@@ -74,12 +74,16 @@ describe('the packets of a new sound', () => {
   )
 
   it.each([
-    ['iso-bmff', 'coding.mov', 'alac', '\0\0\0\x24alac', 22],
-    ['iso-bmff', 'flac.mp4', 'flac', 'dfLa', 18],
-    ['matroska', 'coding.mkv', 'aac', '\x63\xa2\x85', 2],
-    ['avi', 'coding.avi', 'aac', '\x11\x90', 2],
-  ])('must have the decoder configuration of the encoder (%s, %s)', async (writer, name, codec, mark, behind) => {
-    const { plan, verify } = await damaged(name, [...FILM, '-c:a', codec, '-strict', '-2'], (bytes) => {
+    ['iso-bmff', 'coding.mov', [...FILM, '-c:a', 'alac'], '\0\0\0\x24alac', 22],
+    ['iso-bmff', 'flac.mp4', [...FILM, '-c:a', 'flac', '-strict', '-2'], 'dfLa', 18],
+    // A checksum would be wrong too.
+    ['matroska', 'coding.mkv', [...FILM, '-c:a', 'aac', '-write_crc32', '0'], '\x63\xa2\x85', 2],
+    ['avi', 'coding.avi', [...FILM, '-c:a', 'aac'], '\x11\x90', 2],
+    // STREAMINFO ends with a sum of all samples.
+    ['frames', 'coding.flac', SOUND, 'fLaC', 37],
+    ['chunks', 'coding.caf', [...SOUND, '-c:a', 'alac'], '\0\0\0\x24alac', 22],
+  ])('must have the decoder configuration of the encoder (%s, %s)', async (writer, name, made, mark, behind) => {
+    const { plan, verify } = await damaged(name, made, (bytes) => {
       const at = bytes.indexOf(mark, Math.max(0, bytes.lastIndexOf('moov')), 'latin1') + mark.length + behind
       bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
       return bytes
