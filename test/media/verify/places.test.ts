@@ -31,10 +31,32 @@ const WHOLE: readonly Entry[] = [
 ]
 const FILES: readonly (readonly [name: string, flags: string, entries: readonly Entry[]])[] = [
   ['film.mkv', '', [['SeekHead', '\x1c\x53\xbb\x6b\x53\xac', 1, 2], ...CUE, ...WHOLE]],
-  ['dash.mp4', 'dash+frag_keyframe+global_sidx', [['sidx', 'sidx', 32, 4]]],
+  [
+    'dash.mp4',
+    'dash+frag_keyframe+global_sidx',
+    [
+      ['sidx', 'sidx', 32, 4],
+      ['sidx', 'sidx\x01\0\0\0\0\0\0\x01', 28, 1],
+    ],
+  ],
   ['fragments.mp4', FRAGMENTS, [FRAGMENT]],
-  ['film.mp4', 'faststart', [['the index of track 2', 'stco', 8, 4]]],
-  ['item.mp4', 'faststart', [['iloc', 'iloc', 14, 4]]],
+  [
+    'film.mp4',
+    'faststart',
+    [
+      ['the index of track 2', 'stco', 8, 4],
+      ['the length of track 1', 'soun', -28, 1],
+      ['the sizes in moov', 'stbl', -6, 2],
+    ],
+  ],
+  [
+    'item.mp4',
+    'faststart',
+    [
+      ['iloc', 'iloc', 14, 4],
+      ['the sizes of boxes', 'mdat', -6, 2],
+    ],
+  ],
   [
     'film.avi',
     '',

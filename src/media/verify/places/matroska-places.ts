@@ -43,7 +43,7 @@ export async function matroskaPlaces(file: FileHandle, replaced: ReadonlySet<num
     const tick = numberIn(point, ID.CueTime) ?? 0
     const timed = (what: string, found: number, isNew: boolean): StatedPlace =>
       isNew
-        ? { by: 'Cues', leadsTo: what, newSec: { stated: tick * tickSec, found: found * tickSec } }
+        ? { by: 'Cues', leadsTo: what, newSec: { of: what, stated: tick * tickSec, found: found * tickSec } }
         : { by: 'Cues', leadsTo: `${what} at ${found}` }
     const positions = bodiesIn(point, ID.CueTrackPositions)
     places.push(

@@ -2,11 +2,11 @@ import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import { readUintBE } from '../../number-bytes.js'
 import { unlessMalformed } from '../../probe/malformed-file.js'
-import { type Box, bodyOf, childBoxes, isCutEnd } from '../../probe/movie/box.js'
+import { type Box, bodyOf, childAt, childBoxes, isCutEnd } from '../../probe/movie/box.js'
 import { fileBoxes } from '../../probe/movie/movie-boxes.js'
 import { parseBoxes } from '../../probe/movie/parse-boxes.js'
-import { chunkOffsets, type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
-import { liesHere, readMovie } from '../../write/iso-bmff/read/movie.js'
+import { chunkOffsets, durationRuns, type SampleChunk, trackChunks } from '../../probe/movie/sample-table.js'
+import { liesHere, readMovie, type Track } from '../../write/iso-bmff/read/movie.js'
 import { auxiliaryPlaces } from './auxiliary-places.js'
 import { evenPlaces, type StatedPlace } from './stated-place.js'
 
@@ -20,11 +20,17 @@ const MAX_INDEX_BYTES = 64 * 1024 ** 2
 const CHUNK_BYTES = 16
 /** Boxes between a place and its fragment, such as `styp` and `sidx`. */
 const MOST_BEFORE_FRAGMENT = 8
+/** Types of boxes. Other bytes in their place show that a size before them is wrong. */
+const PRINTABLE = /^[ -~\xa9]{4}$/
+const BOX_HEAD_BYTES = 8
+/** A length that a header has no room for. */
+const UNKNOWN_LENGTH = 0xffff_ffff
 /** Boxes that the output may lack. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['free', 'skip', 'uuid'])
 
 /**
- * Reads where the entries of `sidx`, `tfra`, `saio` and `iloc` lead, and where the chunks of the kept tracks lie.
+ * Reads where the entries of `sidx`, `tfra`, `saio` and `iloc` lead, and where the chunks of the kept tracks lie. Sizes of
+ * boxes, and lengths that headers state, must be right.
  *
  * @param changed ids of the tracks with new packets, and of those that are left out
  */
@@ -33,24 +39,34 @@ export async function moviePlaces(file: FileHandle, changed: ReadonlySet<number>
   const places: StatedPlace[] = []
   let count = 0
   let fragments = 0
+  let end = 0
   for await (const { type, startAt, endAt } of fileBoxes(file, sizeBytes)) {
     if (++count > MOST_BOXES) break
+    end = PRINTABLE.test(type) ? endAt : -1
     if (!INDEXED.has(type) || endAt - startAt > MAX_INDEX_BYTES) continue
     if (type === 'moof' && ++fragments > MOST_FRAGMENTS) continue
     const bytes = await readAt(file, startAt, endAt - startAt)
     const [box] = unlessMalformed(() => parseBoxes(bytes, startAt, ''), [])
-    if (box?.type === 'moov') places.push(...(await chunkPlaces(file, box, changed)))
+    places.push({ by: `the sizes in ${type}`, leadsTo: box ? '' : null })
+    if (box?.type === 'moov') {
+      const tracks = unlessMalformed(() => readMovie(box).tracks, [])
+      places.push(
+        ...unlessMalformed(() => lengthsOf(tracks, changed), []),
+        ...(await chunkPlaces(file, tracks, changed)),
+      )
+    }
     for (const { by, at, bytes: most, mark } of box ? unlessMalformed(() => auxiliaryPlaces(box, changed), []) : []) {
       const found = await readAt(file, at, Math.min(most, CHUNK_BYTES))
       const isUsed = found.length > 0 && (mark === undefined || found.includes(mark))
       places.push({ by, leadsTo: isUsed ? found.toString('hex') : null })
     }
-    for (const { by, at, facts } of box ? unlessMalformed(() => indexRows(box, changed), []) : []) {
+    for (const { by, at, facts, newSec } of box ? unlessMalformed(() => indexRows(box, changed), []) : []) {
       const found = await landmarkAt(file, sizeBytes, at)
-      places.push({ by, leadsTo: found && `${found} ${facts}` })
+      places.push({ by, leadsTo: found && `${found} ${facts}`, ...(newSec && { newSec }) })
     }
   }
-  return places
+  const isWhole = count > MOST_BOXES || sizeBytes - end < BOX_HEAD_BYTES
+  return [...places, { by: 'the sizes of boxes', leadsTo: isWhole ? '' : null }]
 }
 
 /** Names the boxes at a place by the fragment that they begin; null if nothing of an index lies there. */
@@ -73,6 +89,8 @@ interface IndexRow {
   readonly at: number
   /** Everything else that the entry states; empty for new packets. */
   readonly facts: string
+  /** Its time, near that of the old one, if it leads to new packets. */
+  readonly newSec?: StatedPlace['newSec'] | undefined
 }
 
 /** The entries of `sidx`, the end of its last one, and the entries of each `tfra` in `mfra`. */
@@ -83,13 +101,18 @@ function indexRows(box: Box, changed: ReadonlySet<number>): readonly IndexRow[] 
   const width = body[0] === 1 ? 8 : 4
   const from = 16 + 2 * width
   const bounds = [box.start + box.length + readUintBE(body, 12 + width, width)]
+  const ticks = [readUintBE(body, 12, width)]
   for (let row = from; row + 12 <= body.length; row += 12) {
     bounds.push((bounds.at(-1) as number) + (body.readUInt32BE(row) & 0x7fff_ffff))
+    ticks.push((ticks.at(-1) as number) + body.readUInt32BE(row + 4))
   }
-  const isNew = changed.has(body.readUInt32BE(4))
+  const id = body.readUInt32BE(4)
+  const isNew = changed.has(id)
   return evenPlaces(bounds.length).map((place) => {
     const facts = [body.subarray(12, 12 + width), body.subarray(from + 12 * place + 4, from + 12 * place + 12)]
-    return { by: 'sidx', at: bounds[place] as number, facts: isNew ? '' : Buffer.concat(facts).toString('hex') }
+    const [at, sec] = [bounds[place] as number, (ticks[place] as number) / body.readUInt32BE(8)]
+    if (isNew) return { by: 'sidx', at, facts: '', newSec: { of: `sidx ${id}`, stated: sec, found: sec } }
+    return { by: 'sidx', at, facts: Buffer.concat(facts).toString('hex') }
   })
 }
 
@@ -114,9 +137,25 @@ function evenChunks(stbl: Box | undefined): readonly SampleChunk[] {
   return found
 }
 
-async function chunkPlaces(file: FileHandle, moov: Box, changed: ReadonlySet<number>): Promise<readonly StatedPlace[]> {
+/** The header of new sound must state the length of its packets, within a second. ffmpeg reads the shorter one. */
+function lengthsOf(tracks: readonly Track[], changed: ReadonlySet<number>): readonly StatedPlace[] {
+  const sounds = tracks.filter(({ id, handler }) => changed.has(id) && handler === 'soun')
+  return sounds.map(({ id, box, stbl, timeScale }) => {
+    const head = bodyOf(childAt(box, 'mdia', 'mdhd'))
+    const stated = head[0] === 1 ? readUintBE(head, 24, 8) : readUintBE(head, 16, 4)
+    const ticks = durationRuns(stbl).reduce((sum, run) => sum + run.count * run.ticks, 0)
+    const isRight = Math.abs(stated - ticks) <= timeScale || stated >= UNKNOWN_LENGTH
+    return { by: `the length of track ${id}`, leadsTo: isRight ? '' : null }
+  })
+}
+
+async function chunkPlaces(
+  file: FileHandle,
+  tracks: readonly Track[],
+  changed: ReadonlySet<number>,
+): Promise<readonly StatedPlace[]> {
   const places: StatedPlace[] = []
-  for (const track of unlessMalformed(() => readMovie(moov).tracks, [])) {
+  for (const track of tracks) {
     if (changed.has(track.id) || !liesHere(track)) continue
     for (const { start, bytes } of unlessMalformed(() => evenChunks(track.stbl), [])) {
       const found = await readAt(file, start, Math.min(bytes, CHUNK_BYTES))

@@ -4,8 +4,16 @@ export interface StatedPlace {
   readonly by: string
   /** Names what lies there, alike in input and output; null if nothing of the stated kind does. */
   readonly leadsTo: string | null
-  /** Set if new packets lie there, which begin at other times than the old ones: the time of the entry and of a packet. */
-  readonly newSec?: { readonly stated: number; readonly found: number }
+  /** Set if new packets lie there, which begin at other times than the old ones. */
+  readonly newSec?: NewTime
+}
+
+/** The time of an entry and of the packet to which it leads, in seconds. */
+interface NewTime {
+  /** Names the entries of one track. */
+  readonly of: string
+  readonly stated: number
+  readonly found: number
 }
 
 /** Most seconds between the time of an entry and the new packet to which it leads: longer than packets of any codec. */
@@ -23,14 +31,14 @@ export function evenPlaces(count: number): readonly number[] {
 /** Names the indices that lead elsewhere than before, of those entries that led somewhere. */
 export function misledIndices(before: readonly StatedPlace[], after: readonly StatedPlace[]): readonly string[] {
   const made = numbered(after)
-  const lastSec = new Map<string | null, number>()
-  for (const { leadsTo, newSec } of after) {
-    lastSec.set(leadsTo, Math.max(newSec?.found ?? 0, lastSec.get(leadsTo) ?? 0))
+  const lastSec = new Map<string, number>()
+  for (const { newSec } of after) {
+    if (newSec) lastSec.set(newSec.of, Math.max(newSec.found, lastSec.get(newSec.of) ?? 0))
   }
   const leadsAlike = ({ leadsTo, newSec }: StatedPlace, place: StatedPlace | undefined) => {
     if (leadsTo === null || place?.leadsTo !== leadsTo) return leadsTo === null
     // The new sound may end before an entry.
-    const wantedSec = Math.min(newSec?.stated ?? 0, lastSec.get(leadsTo) ?? 0)
+    const wantedSec = Math.min(newSec?.stated ?? 0, lastSec.get(newSec?.of ?? '') ?? 0)
     return Math.abs((place.newSec?.found ?? 0) - wantedSec) <= MOST_MOVED_SEC
   }
   const wrong = [...numbered(before)].filter(([name, place]) => !leadsAlike(place, made.get(name)))
