@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { deflateSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { uint32BE } from '../../../../src/media/number-bytes.js'
 import { ffmpeg, ffprobeJson, picture } from '../../../helpers/media-factory.js'
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
-import { box } from '../../movie-boxes.js'
+import { box, replaceBoxes } from '../../movie-boxes.js'
 import { leaves } from './box-tree.js'
 
 const folder = folderOfTests()
@@ -143,6 +144,21 @@ describe('ISO base media', () => {
     expect(bytesWriting(plan).writer).toBe('iso-bmff')
     expect(plan.losses).toEqual([])
     expect((await readFile(part)).subarray(-trailer.length)).toEqual(trailer)
+  })
+
+  it('moves the picture of a reference too short for an alias, as ffmpeg reads this file for it', async () => {
+    const path = folder.file('referred.mp4')
+    await ffmpeg(...picture(2), ...sweep, ...film, '-c:a', 'aac', path)
+    const alias = box('alis', Buffer.concat([uint32BE(0), Buffer.from('elsewhere')]))
+    let references = 0
+    const referred = replaceBoxes(await readFile(path), 'dref', (old) => {
+      references += 1
+      return references === 1 ? box('dref', Buffer.concat([uint32BE(0, 1), alias])) : old
+    })
+    await writeFile(path, referred)
+    const { plan, verified } = await writtenFile(path)
+    expect(bytesWriting(plan).writer).toBe('iso-bmff')
+    expect(verified.streams.map(({ fate }) => fate)).toEqual(['copied', 'replaced'])
   })
 
   it('leaves a movie with a compressed index to ffmpeg, and says why', async () => {

@@ -91,14 +91,19 @@ export function withClock(mdhd: Box, ticks: number, timeScale: number): Buffer {
   return bytes
 }
 
+/** Bytes of the shortest alias, with the head of its box. A shorter one names no file: ffmpeg reads this one then. */
+const SHORTEST_ALIAS = 151
+
 /** Entries of `dref`. Those with the lowest flag set lie in this file, and so do those that name no other. */
 function dataReferences(dref: Box | undefined): readonly DataReference[] {
   const body = bodyOf(dref)
   const found: DataReference[] = []
   for (let at = 8; at + 12 <= body.length; at += Math.max(12, body.readUInt32BE(at))) {
-    const isNamed = body.subarray(at + 12, at + body.readUInt32BE(at)).some((byte) => byte !== 0)
+    const entry = body.subarray(at, at + body.readUInt32BE(at))
+    const isAlias = entry.toString('latin1', 4, 8) === 'alis'
+    const isNamed = entry.subarray(12).some((byte) => byte !== 0) && !(isAlias && entry.length < SHORTEST_ALIAS)
     const isHere = (body.readUInt32BE(at + 8) & 1) === 1 || !isNamed
-    found.push(isHere ? 'here' : body.toString('latin1', at + 4, at + 8) === 'alis' ? 'alias' : 'address')
+    found.push(isHere ? 'here' : isAlias ? 'alias' : 'address')
   }
   return found
 }
