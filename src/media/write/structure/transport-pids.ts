@@ -17,6 +17,8 @@ const SEARCHED_BYTES = 64 * 1024
 /** Tables repeat at least every ten seconds, so the rest of a long file shows no others. */
 const MOST_SCANNED_BYTES = 32 * 1024 ** 2
 const PACKETS_AT_ONCE = 4096
+/** Flags of an adaptation field: a countdown to a splice, private data, an extension. */
+const MARKS = 0x07
 
 /** Packet ids with a fixed meaning (ISO/IEC 13818-1, ETSI EN 300 468, ATSC A/65). */
 const TABLES: Readonly<Record<number, string>> = {
@@ -27,8 +29,9 @@ const TABLES: Readonly<Record<number, string>> = {
 
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
- * `PID 256 (stream)`, or `PID 600` if its content is unknown. Names those with encrypted packets a second time. Ends with the
- * bytes behind each packet if there are any. Undefined if no packets are found.
+ * `PID 256 (stream)`, or `PID 600` if its content is unknown. Names those with encrypted packets a second time, and those
+ * with more than a clock beside their packets. Ends with the bytes behind each packet if there are any. Undefined if no
+ * packets are found.
  */
 export async function transportPids(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
   const { sizeBytes } = media
@@ -36,7 +39,7 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
   if (!grid) return undefined
   const { first, size } = grid
   const held = new Map<number, { start: number; hasPayload: boolean }>()
-  const encrypted = new Map<number, Structure>()
+  const others = new Map<string, Structure>()
   for (let at = first; at < Math.min(sizeBytes, MOST_SCANNED_BYTES); at += size * PACKETS_AT_ONCE) {
     const bytes = await readAt(file, at, size * PACKETS_AT_ONCE)
     for (let place = 0; place + 4 <= bytes.length; place += size) {
@@ -47,8 +50,12 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
       const control = bytes[place + 3] ?? 0
       const hasPayload = (control & 0x10) !== 0
       known.hasPayload ||= hasPayload
-      if (hasPayload && control >> 6 !== 0 && !encrypted.has(pid)) {
-        encrypted.set(pid, { path: `encrypted packets of PID ${pid}`, start: at + place, length: size })
+      const found = [
+        hasPayload && control >> 6 !== 0 ? `encrypted packets of PID ${pid}` : null,
+        hasMarks(bytes, place) ? `marks beside packets of PID ${pid}` : null,
+      ]
+      for (const path of found) {
+        if (path !== null && !others.has(path)) others.set(path, { path, start: at + place, length: size })
       }
     }
   }
@@ -57,10 +64,16 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
     .map(([pid, { start, hasPayload }]) => {
       return { path: pidName(media, pid, hasPayload), start, length: size }
     })
-  const all = [...pids, ...encrypted.values()]
+  const all = [...pids, ...others.values()]
   if (size !== CORRECTED_BYTES) return all
   const behind = { start: first + PLAIN_BYTES, length: CORRECTED_BYTES - PLAIN_BYTES }
   return [...all, { path: 'bytes behind each packet', ...behind }]
+}
+
+/** True if the adaptation field of a packet counts packets up to a splice, or holds private data or an extension. */
+function hasMarks(bytes: Buffer, place: number): boolean {
+  const hasFlags = ((bytes[place + 3] ?? 0) & 0x20) !== 0 && (bytes[place + 4] ?? 0) > 0
+  return hasFlags && ((bytes[place + 5] ?? 0) & MARKS) !== 0
 }
 
 /** Names a packet id. @param hasPayload false if its packets carry nothing but a clock */

@@ -9,7 +9,7 @@ export interface SoundPacket {
   readonly counter: number
   /** First byte of the payload; {@link PLAIN_BYTES} if there is none. */
   readonly payloadAt: number
-  /** Bytes of the adaptation field behind its length that say something: flags and clocks. The others are stuffing. */
+  /** Bytes of the adaptation field behind its length that say something: flags, clocks, private data. Others are stuffing. */
   readonly keptBytes: number
   /** The receiver could not correct it. */
   readonly isDamaged: boolean
@@ -21,7 +21,8 @@ export interface SoundPacket {
 
 const HEAD_BYTES = 4
 const CLOCK_BYTES = 6
-const FLAGS = { discontinuity: 0x80, clock: 0x10, oldClock: 0x08, parts: 0x07 }
+/** `parts` count packets up to a splice, or state rates. */
+const FLAGS = { discontinuity: 0x80, clock: 0x10, oldClock: 0x08, privateData: 0x02, parts: 0x05 }
 
 /** Reads the head of a packet. @throws MalformedFile for one that is encrypted */
 export function readSoundPacket(bytes: Buffer, at: number): SoundPacket {
@@ -56,7 +57,8 @@ function readField(bytes: Buffer, at: number, hasPayload: boolean): Field {
   const flags = length > 0 ? (bytes[at + HEAD_BYTES + 1] as number) : 0
   const clocks = ((flags & FLAGS.clock) !== 0 ? CLOCK_BYTES : 0) + ((flags & FLAGS.oldClock) !== 0 ? CLOCK_BYTES : 0)
   const isRigid = (flags & FLAGS.parts) !== 0
-  const keptBytes = flags === 0 ? 0 : isRigid ? length : 1 + clocks
+  const privateBytes = (flags & FLAGS.privateData) !== 0 ? 1 + (bytes[at + HEAD_BYTES + 2 + clocks] as number) : 0
+  const keptBytes = flags === 0 ? 0 : isRigid ? length : 1 + clocks + privateBytes
   if (keptBytes > length) throw unknownPacket()
   return { payloadAt, keptBytes, isDiscontinuous: (flags & FLAGS.discontinuity) !== 0, isRigid }
 }

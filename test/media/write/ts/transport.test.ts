@@ -109,6 +109,33 @@ it('replaces AAC at a constant rate, with packets of padding where it needs more
   for (const stream of ['v', 'a']) expect(await packetTimes(part, stream)).toEqual(await packetTimes(path, stream))
 })
 
+it('keeps private data beside packets of AAC, whose new frames have other sizes', async () => {
+  const path = await film('private.ts', '-c:a', 'aac', '-pes_payload_size', '1')
+  const bytes = await readFile(path)
+  let marks = 0
+  for (let at = 0; at < bytes.length; at += 188) {
+    const [isSound, hasField] = [(bytes.readUInt16BE(at + 1) & 0x1fff) === 0x101, (bytes.readUInt8(at + 3) & 0x20) > 0]
+    if (!isSound || !hasField || bytes.readUInt8(at + 4) < 8 || bytes[at + 5] !== 0) continue
+    // The flag of private data, and a boundary point of a cable network.
+    Buffer.concat([Buffer.from([2, 6]), Buffer.from('EBP'), uint24BE(marks)]).copy(bytes, at + 5)
+    marks += 1
+  }
+  expect(marks).toBeGreaterThan(50)
+  await writeFile(path, bytes)
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('transport')
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const after = await readFile(part)
+  for (let mark = 0; mark < marks; mark++) {
+    expect(after.indexOf(Buffer.concat([Buffer.from('EBP'), uint24BE(mark)]))).toBeGreaterThan(0)
+  }
+  expect(await warnings(part)).toBe(await warnings(path))
+})
+
+function uint24BE(value: number): Buffer {
+  return Buffer.from([value >> 16, (value >> 8) & 255, value & 255])
+}
+
 it('replaces two sounds of a film, and keeps a third', async () => {
   const sounds = ['-map', '1:a', '-map', '1:a', '-map', '1:a', '-c:a:0', 'aac', '-c:a:1', 'ac3', '-c:a:2', 'mp2']
   const path = await film('three.ts', '-map', '0:v', ...sounds)
