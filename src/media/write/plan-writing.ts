@@ -4,6 +4,7 @@ import { indexDrifts, mayDrift } from '../probe/clock-drift.js'
 import { hasGuessedTimes } from '../probe/frame-times.js'
 import { requireCopyablePictures } from '../probe/movie/edit-lists.js'
 import { needsWalk, type TrackWalk, walkTrack } from '../probe/track-walk.js'
+import { refusedFile } from '../refused-file.js'
 import { aviSound } from './avi/avi.js'
 import { soundChunks } from './chunks/chunks.js'
 import { aacCoderOptions } from './encode/aac-coder.js'
@@ -62,7 +63,7 @@ const WRITERS: readonly PlanWithWriter[] = [
  * remux. Reads the input's structure and writes nothing.
  *
  * @throws the errors of `planMux`
- * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST, ERR_TRACK_ENCRYPTED
+ * @throws {PrecheckError} ERR_CLOCK_OVERLAPS, ERR_CLOCK_JUMPS, ERR_EDIT_LIST, ERR_TRACK_ENCRYPTED, ERR_UNSUPPORTED_CODEC
  * @throws {UsageError} ERR_ENCODER_REFUSES, ERR_CONTAINER_UNKNOWN
  */
 export async function planOutput(given: MediaInfo, options: PlanOutputOptions): Promise<MuxPlan> {
@@ -189,11 +190,10 @@ function requireRemuxable(plan: MuxPlan): void {
   requireCopyablePictures(media)
   requireClear(plan)
   if (profile.muxer !== 'ogg' || media.startSec + earlyPrimingSec(plan) > -LEAST_LEAD_SEC) return
-  throw new UsageError(
-    'ERR_CONTAINER_UNKNOWN',
-    `The sound of ${media.path} begins before zero, as in Speex, which ffmpeg cannot write into .${container}.`,
-    { input: media.path, remedies: ['Choose another format, for example with --output-type flac.'] },
-  )
+  const message = `The sound of ${media.path} begins before zero, as in Speex, which ffmpeg cannot write into .${container}.`
+  const hint = { input: media.path, remedies: ['Choose another format, for example with --output-type flac.'] }
+  if (container === media.container) throw refusedFile(-7, 'ERR_UNSUPPORTED_CODEC', message, hint)
+  throw new UsageError('ERR_CONTAINER_UNKNOWN', message, hint)
 }
 
 /** Finds out which tracks that change in parts can keep the packets outside them. */

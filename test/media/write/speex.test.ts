@@ -75,7 +75,9 @@ it.each([48_000, 11_025])('refuses Speex of %i Hz, which no encoder of ffmpeg wr
   bytes.writeUInt32LE(rate, bytes.indexOf('Speex   ') + 36)
   await writeFile(path, withChecksum(bytes, 0))
   await expect(probe(path).then((media) => planOutput(media, { replaced: [0] }))).rejects.toMatchObject({
-    code: 'ERR_CONTAINER_UNKNOWN',
+    code: 'ERR_UNSUPPORTED_CODEC',
+    errorCode: -7,
+    exitCode: 5,
     remedies: [expect.stringContaining('--output-type flac')],
   })
 })
