@@ -1,11 +1,13 @@
 import { open } from 'node:fs/promises'
 import type { MediaInfo } from '../../media-info.js'
+import { isMatroska } from '../../probe/container-kind.js'
 import { type Census, type CensusEntry, lost, rewritten, SIGNS_OLD_BYTES } from '../census.js'
 import { isMovieProfile } from '../container-profile.js'
 import { asfObjects } from '../structure/asf-objects.js'
 import { withAviLists } from '../structure/avi-lists.js'
 import { flvTags } from '../structure/flv-tags.js'
 import { CREDENTIALS_BOX } from '../structure/iso-boxes.js'
+import { withMatroskaLists } from '../structure/matroska-lists.js'
 import { outlineOf } from '../structure/outline.js'
 import { programPackets, programStream } from '../structure/program-packets.js'
 import type { Structure } from '../structure/structure.js'
@@ -144,7 +146,8 @@ async function structuresOf(media: MediaInfo, signal?: AbortSignal): Promise<Ite
       return await flvTags(file, media.sizeBytes)
     default: {
       const structures = (await outlineOf(file, media))?.structures
-      return structures && media.container === 'avi' ? await withAviLists(file, structures) : structures
+      if (structures && media.container === 'avi') return await withAviLists(file, structures)
+      return structures && isMatroska(media) ? await withMatroskaLists(file, structures) : structures
     }
   }
 }

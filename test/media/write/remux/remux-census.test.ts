@@ -38,6 +38,9 @@ function programPacket(code: number, ...body: readonly number[]): Buffer {
   return Buffer.from([0, 0, 1, code, 0, body.length, ...body])
 }
 
+/** Two editions of chapters in Matroska: an ordered one with a chapter in a chapter, and an empty one. */
+const CHAPTERS = Buffer.from('1043a7709145b98b45db8101b685b68391810045b980', 'hex')
+
 /** The notes of a camera. */
 const NOTES = Buffer.from('LIST\x10\0\0\0ncdtnctg\x04\0\0\0abcd', 'latin1')
 
@@ -71,6 +74,16 @@ it.each([
   ],
   ['mp4', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mkv' }, [box('uuid'), box('zzzz')], ['uuid', 'zzzz']],
   ['mkv', ['-c:v', 'mpeg4', '-c:a', 'aac'], { container: 'mov' }, [], []],
+  [
+    'mkv',
+    // A segment of unknown size goes on to the end of the file.
+    ['-c:v', 'mpeg4', '-c:a', 'aac', '-live', '1'],
+    { container: 'mov' },
+    [CHAPTERS],
+    ['EditionFlagOrdered', 'ChapterAtom/ChapterAtom', ''].map((end) =>
+      `Segment/Chapters/EditionEntry/${end}`.replace(/\/$/, ''),
+    ),
+  ],
   ['mxf', ['-c:v', 'mpeg2video', '-c:a', 'pcm_s16le'], { container: 'mov' }, [], []],
   ['avi', ['-c:v', 'mpeg4', '-c:a', 'mp3'], { container: 'mov' }, [], []],
   ['avi', ['-c:v', 'mpeg4', '-c:a', 'mp3'], { container: 'mov' }, [NOTES], ['RIFF/AVI/LIST ncdt']],
