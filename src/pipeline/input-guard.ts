@@ -13,11 +13,11 @@ export const INPUT_GONE_CODES: ReadonlySet<string> = new Set([
 /** Guards an input that must not change after its voice was cut. */
 interface InputGuard {
   /**
-   * @param sha256 of the input at the time of the cut; null if it is not known yet
+   * @param sha256 of the input at the time of the cut, needed only if it was touched; null if it is not known
    * @throws {JobFailedError} `ERR_INPUT_CHANGED` if another file has its name, or it was written to
    * @throws {UsageError} `ERR_INPUT_MISSING`
    */
-  requireSame(sha256: string | null, signal?: AbortSignal): Promise<void>
+  requireSame(sha256: string | Promise<string> | null, signal?: AbortSignal): Promise<void>
   /** Throws the real fault behind a fault: readers of a replaced or removed input fail in their own words. */
   blame(error: unknown): Promise<never>
 }
@@ -36,10 +36,11 @@ const LED_TO: ReadonlySet<number> = new Set([1, 2, 5, 7])
 export async function guardInput(path: string, planned: QuickIdentity): Promise<InputGuard> {
   const first = await identityOf(path, missingInput)
   if (!isSameState(planned, await quickIdentity(path))) throw inputChanged(path)
-  const requireSame = async (sha256: string | null, signal?: AbortSignal) => {
+  const requireSame: InputGuard['requireSame'] = async (sha256, signal) => {
     const now = await identityOf(path, vanishedInput)
     if (now.file === first.file) return
-    if (now.sizeBytes === first.sizeBytes && sha256 !== null && (await fileSha256(path, signal)) === sha256) return
+    const mayBeSame = now.sizeBytes === first.sizeBytes && sha256 !== null
+    if (mayBeSame && (await fileSha256(path, signal)) === (await sha256)) return
     throw inputChanged(path)
   }
   return {

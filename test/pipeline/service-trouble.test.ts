@@ -113,15 +113,24 @@ describe('a place that changes while the service works', () => {
   })
 })
 
-it('is not paid for if another file takes the input’s name after the plan', async () => {
-  const input = await bench.take('speech.wav')
-  const other = await bench.take('silence.wav')
-  const outcome = await runJob(requestFor(input), bench.pipeline.context, {
-    onEvent: (event) => event.event === 'progress' && event.stage === 'plan' && renameSync(other, input),
-  })
-  expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_CHANGED', exitCode: 1 })
-  expect(bench.server.charges).toBe(0)
-})
+it.each(['plan', 'cut', 'upload'])(
+  'is not paid for if another file takes the input’s name after stage %s',
+  async (stage) => {
+    const input = await bench.take('speech.wav')
+    const other = await bench.take('silence.wav')
+    let isDone = false
+    const outcome = await runJob(requestFor(input), bench.pipeline.context, {
+      onEvent: (event) => {
+        if (isDone || event.event !== 'progress' || event.stage !== stage || event.percent < 100) return
+        isDone = true
+        renameSync(other, input)
+      },
+    })
+    expect(outcome.error).toMatchObject({ code: 'ERR_INPUT_CHANGED', exitCode: 1 })
+    expect(bench.server.charges).toBe(0)
+    expect(await bench.pipeline.context.spending.spent()).toMatchObject({ committedSec: 0, reservedSec: 0 })
+  },
+)
 
 describe('a preset that requires a voice', () => {
   const wantingVoice = (input: string) =>

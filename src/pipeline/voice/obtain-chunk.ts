@@ -10,7 +10,7 @@ import type { JobPlan } from '../plan/plan-job.js'
 import type { PartProgress } from './mean-progress.js'
 import { regenerateVoice } from './regenerate-voice.js'
 import { voiceOfCut } from './voice-requests.js'
-import type { RegeneratedVoice } from './voice-service.js'
+import type { RegeneratedVoice, VoiceRequest } from './voice-service.js'
 
 /** The property behind each refusal, if its code names one. The interface documents no numbers. */
 const CAUSES: Partial<Record<FileErrorCode, { readonly property: keyof CutFacts; readonly relation: LimitRelation }>> =
@@ -34,7 +34,7 @@ export interface ObtainedChunk {
   readonly regenerated: RegeneratedVoice<VoiceAlignment> | null
 }
 
-export interface ObtainChunkOptions {
+export interface ObtainChunkOptions extends Pick<VoiceRequest<unknown>, 'requireInput'> {
   readonly plan: JobPlan
   readonly settings: JobSettings
   readonly signal: AbortSignal
@@ -59,11 +59,12 @@ export async function obtainChunk(
   options: ObtainChunkOptions,
   context: PipelineContext,
 ): Promise<ObtainedChunk> {
-  const { plan, settings, signal, waitUntilMs, onProgress, onVoiceless } = options
+  const { plan, settings, signal, waitUntilMs, onProgress, onVoiceless, requireInput } = options
   const { model, outputType } = settings.recipe.voice
   const wanted = outputType === 'lossless' ? cut.format : outputType
   const audioPath = cut.path.replace(/voice-([\d-]+)\.\w+$/, `answer-$1.${wanted}`)
-  const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, audioPath, slots: context.slots })
+  const { slots } = context
+  const request = voiceOfCut(plan.media.path, cut, { model, outputType: wanted, audioPath, slots, requireInput })
   await warnOfLearned(cut, context)
   const allObtained = () => {
     for (const stage of PART_STAGES) onProgress(stage, 100)

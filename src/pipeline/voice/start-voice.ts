@@ -35,6 +35,7 @@ export class VoiceStart {
 
   /** @param registered the registration of the file, if it was uploaded in this run */
   async start(fileId: string, registered: RegisteredFile | null): Promise<StartResult> {
+    await this.#request.requireInput?.()
     const client = await this.#context.client()
     await this.#reserve(fileId)
     await this.#held.advance({ status: 'starting', paidSec: this.#request.sec })
@@ -60,7 +61,9 @@ export class VoiceStart {
       signal,
       beforeSend: async (operation) => {
         await beforeSend?.(operation)
-        if (operation === 'startProcess') await this.#reserve(fileId)
+        if (operation !== 'startProcess') return
+        await this.#request.requireInput?.()
+        await this.#reserve(fileId)
       },
     }
     try {

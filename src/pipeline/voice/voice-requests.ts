@@ -8,7 +8,7 @@ import type { StageSlots } from '../stage-slots.js'
 import { lastingAddress } from '../web-address.js'
 import type { VoiceRequest } from './voice-service.js'
 
-type RequestOptions = Pick<VoiceRequest<unknown>, 'model' | 'audioPath'>
+type RequestOptions = Pick<VoiceRequest<unknown>, 'model' | 'audioPath' | 'requireInput'>
 
 /** A voice that was cut here and is uploaded. @param input its file, which names the voice with the part */
 export function voiceOfCut(

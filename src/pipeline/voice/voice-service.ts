@@ -49,6 +49,8 @@ export interface VoiceRequest<Judged> {
   readonly maxBytes?: number
   /** Path for the regenerated audio; must not exist. */
   readonly audioPath: string
+  /** Called before a start is requested. Throws if the voice must not be paid for, because its input changed. */
+  readonly requireInput?: (() => Promise<void>) | undefined
   /** Decodes and compares audio before it is cached. @throws {VerificationError} if it is unusable */
   judge(audioPath: string, signal: AbortSignal): Promise<Judged>
 }

@@ -128,11 +128,12 @@ async function obtainFile(
     measureEncoders(sent.mux).catch(() => {})
     const packets = packetReading(sent.mux)
     const { workFolder } = attempt.bench
-    const [voices, inputSha256] = await Promise.all([
-      obtainVoices({ ...attempt, plan: sent, settings, workFolder, beside: packets, signal }, context),
-      // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
-      local.run(() => fileSha256(path, signal), signal),
-    ])
+    const requireInput = () => input.requireSame(hashing, signal)
+    const options = { ...attempt, plan: sent, settings, workFolder, beside: packets, signal, requireInput }
+    const obtaining = obtainVoices(options, context)
+    // Hashed during the cut, while the input's pages are in memory, so that the disk is read only once.
+    const hashing = local.run(() => fileSha256(path, signal), signal)
+    const [voices, inputSha256] = await Promise.all([obtaining, hashing])
     await input.requireSame(inputSha256, signal)
     const facts = { settings, recipeHash, inputSha256, context, voices, packets }
     const assemble = async () => {
