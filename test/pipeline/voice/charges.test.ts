@@ -51,6 +51,16 @@ it('a start is not sent again by a run that has lost the voice to another since'
   expect([server.calls.startProcess, server.charges]).toEqual([1, 0])
 })
 
+it('a start that was refused is not repeated for an input that has changed since', async () => {
+  const { server, pipeline } = bench
+  const { request } = await voice()
+  server.fail('startProcess', { kind: 'status', status: 400 })
+  await expect(regenerateVoice(request, pipeline.context)).rejects.toMatchObject({ code: 'ERR_REQUEST_REFUSED' })
+  const changed = { ...request, requireInput: () => Promise.reject(new Error('it changed')) }
+  await expect(regenerateVoice(changed, pipeline.context)).rejects.toThrow('it changed')
+  expect([server.calls.startProcess, server.charges]).toEqual([1, 0])
+})
+
 it('a file that fails with SystemError is sent once more, and both count towards the limit', async () => {
   const { server, pipeline } = bench
   server.behaviour.states = [{ status: 'Failed', errorCode: -1, progress: 0 }]

@@ -65,7 +65,10 @@ describe('one odd answer', () => {
   })
 })
 
-describe('one odd status', () => {
+describe.each([
+  { status: 'InProgress', errorCode: 0, progress: 60 },
+  { status: 'Succeeded', errorCode: 0, progress: 100 },
+] as const)('one odd status before %j', (next) => {
   it.each([
     { status: 'NotFound', errorCode: -11, progress: 0 },
     { status: 'Failed', errorCode: -1, progress: 0 },
@@ -80,7 +83,7 @@ describe('one odd status', () => {
     const { context } = bench.pipeline
     bench.server.behaviour.states = (file) => {
       bench.server.fail('getFilesStatus', { kind: 'answer', body: [{ id: file.id, ...odd }] })
-      bench.server.behaviour.states = [{ status: 'Succeeded', errorCode: 0, progress: 100 }]
+      bench.server.behaviour.states = [next, { status: 'Succeeded', errorCode: 0, progress: 100 }]
       return [{ status: 'InProgress', errorCode: 0, progress: 50 }]
     }
     expect((await regenerateVoice(request, context)).judged).toBe(sent)
