@@ -25,6 +25,7 @@ const UNDONE: Fault[] = [
   { kind: 'status', status: 503 },
   { kind: 'start-error', code: 500 },
   { kind: 'start-error', code: 504 },
+  { kind: 'answer', body: { file_id: 'another', error: null } },
   { kind: 'hang' },
 ]
 
