@@ -50,17 +50,6 @@ describe('waiting for a file', () => {
     expect(await client.waitFor(fileId)).toMatchObject({ status: 'Succeeded' })
   })
 
-  test('a file that is NotFound now and then is not missing', async ({ server, connect, finished }) => {
-    const client = connect({ polling: { ...QUICK.polling, notFoundGraceMs: 100 } })
-    server.behaviour.states = [DONE, HALF, DONE]
-    const { fileId } = await finished(10)
-    const missing = { id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }
-    server.fail('getFilesStatus', { kind: 'answer', body: [missing] })
-    server.fail('getFilesStatus', { kind: 'slow', delayMs: 150 })
-    server.fail('getFilesStatus', { kind: 'answer', body: [missing] })
-    expect(await client.waitFor(fileId)).toMatchObject({ status: 'Succeeded' })
-  })
-
   test('continues when the clock is set back', async ({ client, server, file }) => {
     server.behaviour.states = [...Array.from({ length: 4 }, () => HALF), DONE]
     const { file_id } = await client.registerAndUpload({ clientFileId: 'a' }, (await file(5)).path)

@@ -26,3 +26,15 @@ test.for([
     expect(await other).toBeInstanceOf(InterruptedError)
   },
 )
+
+test('a file that is NotFound now and then is not missing', async ({ server, connect, finished }) => {
+  const client = connect({ polling: { minMs: 5, maxMs: 20, notFoundGraceMs: 100 } })
+  const done = { status: 'Succeeded', errorCode: 0, progress: 100 } as const
+  server.behaviour.states = [done, { status: 'InProgress', errorCode: 0, progress: 50 }, done]
+  const { fileId } = await finished(10)
+  const missing = { id: fileId, status: 'NotFound', errorCode: -11, progress: 0 }
+  server.fail('getFilesStatus', { kind: 'answer', body: [missing] })
+  server.fail('getFilesStatus', { kind: 'slow', delayMs: 150 })
+  server.fail('getFilesStatus', { kind: 'answer', body: [missing] })
+  expect(await client.waitFor(fileId)).toMatchObject({ status: 'Succeeded' })
+})
