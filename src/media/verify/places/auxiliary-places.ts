@@ -56,7 +56,7 @@ function keyPlaces(parent: Box | undefined, id: number, base: number): readonly 
     const from = (body.readUInt32BE(0) & 1) === 0 ? 4 : 12
     const count = Math.min(body.readUInt32BE(from), Math.floor((body.length - from - 4) / width))
     return evenPlaces(count).map((row) => ({
-      by: `saio of track ${id}`,
+      by: `the places in saio of track ${id}`,
       at: base + readUintBE(body, from + 4 + row * width, width),
       bytes: VECTOR_BYTES,
     }))
@@ -81,7 +81,7 @@ function itemPlaces(body: Buffer): readonly AuxiliaryPlace[] {
     at += bases + 2
     if (where === 0 && extents > 0) {
       const bytes = readUintBE(body, at + indices + offsets, lengths)
-      places.push({ by: 'iloc', at: base + readUintBE(body, at + indices, offsets), bytes })
+      places.push({ by: 'the places in iloc', at: base + readUintBE(body, at + indices, offsets), bytes })
     }
     at += extents * (indices + offsets + lengths)
   }
@@ -90,7 +90,7 @@ function itemPlaces(body: Buffer): readonly AuxiliaryPlace[] {
 
 function dashcamPlaces(body: Buffer): readonly AuxiliaryPlace[] {
   return evenPlaces(Math.floor((body.length - 8) / 8)).map((row) => ({
-    by: 'the table of GPS blocks',
+    by: 'the places in the table of GPS blocks',
     at: body.readUInt32BE(8 + 8 * row),
     bytes: 12,
     mark: 'freeGPS ',

@@ -120,7 +120,7 @@ function evenEntries(body: Buffer): readonly (readonly [id: string, entries: rea
 }
 
 async function oldPlaces(near: NearReader, id: string, entries: readonly Stated[], isNew: boolean) {
-  const by = `idx1 of ${JSON.stringify(id)}`
+  const by = `the places in idx1 of ${JSON.stringify(id)}`
   const found: StatedPlace[] = []
   for (const entry of entries) {
     // Lists and indices may grow.
@@ -140,7 +140,7 @@ async function openDmlPlaces(
   index: Buffer,
   { number, isNew }: { readonly number: number; readonly isNew: boolean },
 ): Promise<readonly StatedPlace[]> {
-  const by = `indx of stream ${number}`
+  const by = `the places in indx of stream ${number}`
   const found: StatedPlace[] = []
   const add = async (chunks: readonly Stated[]) => {
     for (const chunk of chunks)

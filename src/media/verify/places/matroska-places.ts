@@ -43,8 +43,12 @@ export async function matroskaPlaces(file: FileHandle, replaced: ReadonlySet<num
     const tick = numberIn(point, ID.CueTime) ?? 0
     const timed = (what: string, found: number, isNew: boolean): StatedPlace =>
       isNew
-        ? { by: 'Cues', leadsTo: what, newSec: { of: what, stated: tick * tickSec, found: found * tickSec } }
-        : { by: 'Cues', leadsTo: `${what} at ${found}` }
+        ? {
+            by: 'the places in Cues',
+            leadsTo: what,
+            newSec: { of: what, stated: tick * tickSec, found: found * tickSec },
+          }
+        : { by: 'the places in Cues', leadsTo: `${what} at ${found}` }
     const positions = bodiesIn(point, ID.CueTrackPositions)
     places.push(
       timed(
@@ -58,10 +62,12 @@ export async function matroskaPlaces(file: FileHandle, replaced: ReadonlySet<num
       const isNew = news.has(track)
       const cluster = await clusterAt(near, zero + (numberIn(position, ID.CueClusterPosition) ?? 0), zero)
       const block = cluster && (await blockTickOf(near, cluster, position, tick))
-      places.push(block === undefined ? { by: 'Cues', leadsTo: null } : timed(`track ${track}`, block, isNew))
+      places.push(
+        block === undefined ? { by: 'the places in Cues', leadsTo: null } : timed(`track ${track}`, block, isNew),
+      )
       // New packets may lie in another cluster.
-      places.push({ by: 'Position', leadsTo: cluster?.statesPlace && !isNew ? '' : null })
-      places.push({ by: 'PrevSize', leadsTo: cluster?.statesPrevious && !isNew ? '' : null })
+      places.push({ by: 'the places in Position', leadsTo: cluster?.statesPlace && !isNew ? '' : null })
+      places.push({ by: 'the places in PrevSize', leadsTo: cluster?.statesPrevious && !isNew ? '' : null })
     }
   }
   return places
@@ -88,7 +94,7 @@ async function readParts(file: FileHandle, near: NearReader, zero: number) {
     for (const seek of id === ID.SeekHead ? bodiesIn(body, ID.Seek) : []) {
       const part = await elementAt(near, zero + (numberIn(seek, ID.SeekPosition) ?? 0))
       const isRight = part !== undefined && part.id === numberIn(seek, SEEK_ID)
-      places.push({ by: 'SeekHead', leadsTo: isRight ? nameOfId(part.id) : null })
+      places.push({ by: 'the places in SeekHead', leadsTo: isRight ? nameOfId(part.id) : null })
       if (isRight) found.set(part.start, part)
     }
   }

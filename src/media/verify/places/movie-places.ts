@@ -111,8 +111,8 @@ function indexRows(box: Box, changed: ReadonlySet<number>): readonly IndexRow[] 
   return evenPlaces(bounds.length).map((place) => {
     const facts = [body.subarray(12, 12 + width), body.subarray(from + 12 * place + 4, from + 12 * place + 12)]
     const [at, sec] = [bounds[place] as number, (ticks[place] as number) / body.readUInt32BE(8)]
-    if (isNew) return { by: 'sidx', at, facts: '', newSec: { of: `sidx ${id}`, stated: sec, found: sec } }
-    return { by: 'sidx', at, facts: Buffer.concat(facts).toString('hex') }
+    if (isNew) return { by: 'the places in sidx', at, facts: '', newSec: { of: `sidx ${id}`, stated: sec, found: sec } }
+    return { by: 'the places in sidx', at, facts: Buffer.concat(facts).toString('hex') }
   })
 }
 
@@ -124,7 +124,7 @@ function accessRows(body: Buffer, changed: ReadonlySet<number>): readonly IndexR
   return evenPlaces(Math.min(body.readUInt32BE(12), Math.floor((body.length - 16) / rowBytes))).map((place) => {
     const row = body.subarray(16 + rowBytes * place, 16 + rowBytes * (place + 1))
     const facts = Buffer.concat([row.subarray(0, width), row.subarray(2 * width)]).toString('hex')
-    return { by: 'tfra', at: readUintBE(row, width, width), facts: isNew ? '' : facts }
+    return { by: 'the places in tfra', at: readUintBE(row, width, width), facts: isNew ? '' : facts }
   })
 }
 

@@ -30,6 +30,5 @@ export async function placeDifferences(plan: MuxPlan, partPath: string): Promise
       return []
     }
   }
-  const wrong = misledIndices(await places(media.path), await places(partPath))
-  return wrong.map((index) => (index.startsWith('the ') ? index : `the places in ${index}`))
+  return misledIndices(await places(media.path), await places(partPath))
 }

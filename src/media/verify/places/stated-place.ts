@@ -1,6 +1,6 @@
 /** A place in a file, or a time, that an index states. */
 export interface StatedPlace {
-  /** The index, as messages name it. */
+  /** The index, and what it states, as messages name it. */
   readonly by: string
   /** Names what lies there, alike in input and output; null if nothing of the stated kind does. */
   readonly leadsTo: string | null

@@ -6,7 +6,7 @@ import type { SourceWindow } from './source-window.js'
 
 const BLOCK_BYTES = 512 * 1024
 
-/** Size of one write. For larger ones, Linux takes large pages from its memory, which costs three times the time. */
+/** Size of one write. For larger ones, Linux looks for large pages, which can take longer than the copy itself. */
 const WRITE_BYTES = 128 * 1024
 
 export interface OutputBlocksOptions {
