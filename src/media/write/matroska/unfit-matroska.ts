@@ -2,7 +2,6 @@ import { ID } from '../../probe/matroska/ids.js'
 import { childOf, childrenOf } from './read/element.js'
 import { elementsIn, hasChecksum, type MatroskaFile } from './read/matroska-file.js'
 import { clockSpeed } from './read/track-entry.js'
-import { isLaced } from './read/unlace.js'
 import type { VoiceTrack } from './voice-track.js'
 
 /** A clock may go back by less than this. Blocks of one track are in order but for rounding. */
@@ -24,8 +23,8 @@ function unfitTrack(file: MatroskaFile, { track, blocks, packetCount }: VoiceTra
   if (childOf(track.element, ID.TrackOperation)) return 'the track is combined from others'
   if (blocks.unfit) return blocks.unfit
   // Behind damaged bytes, old packets would stay beside the new ones.
-  if (packetCount !== null && (packetCount < blocks.count || (packetCount > blocks.count && !isLaced(blocks)))) {
-    return `ffmpeg reads ${packetCount} packets in its ${blocks.count} blocks`
+  if (packetCount !== null && packetCount !== blocks.frameCount) {
+    return `ffmpeg reads ${packetCount} packets, but its blocks hold ${blocks.frameCount}`
   }
   let latest = Number.NEGATIVE_INFINITY
   for (let block = 0; block < blocks.count; block++) {

@@ -5,6 +5,7 @@ import { ffmpeg, ffmpegOutput, picture } from '../../../helpers/media-factory.js
 import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 import { bytesWriting, syncOffsets, writtenFile } from '../../../helpers/written-file.js'
 import { ebmlTree, find, type Node } from './ebml-tree.js'
+import { laceMatroska } from './laced-matroska.js'
 
 const folder = folderOfTests()
 
@@ -69,6 +70,17 @@ it.each([
   expect((await readFile(part)).includes('damaged!')).toBe(true)
 })
 
+it('finds a cluster if an unknown element seems to end inside its id', async () => {
+  const lost = 40
+  const path = await damagedFilm('inside.mkv', true, ({ dataStart, end }, film) => {
+    film.writeUInt32BE(film.readUInt32BE(dataStart - 4) - lost, dataStart - 4)
+    film.set([0x42, 0x42, 0x80 + lost - 1], end - lost)
+  })
+  const { plan, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('matroska')
+  for (const offset of syncOffsets(verified)) expect(offset ?? 0).toBe(0)
+})
+
 it('leaves a file to ffmpeg of which ffmpeg reads other packets than its blocks hold', async () => {
   const path = await damagedFilm('third.mkv', true, ({ children }, film) => {
     // A block of a third track, which does not exist.
@@ -76,7 +88,23 @@ it('leaves a file to ffmpeg of which ffmpeg reads other packets than its blocks 
   })
   const { plan } = await writtenFile(path)
   expect(plan.writing.declined).toEqual([
-    { writer: 'matroska', reason: expect.stringMatching(/^ffmpeg reads \d+ packets in its \d+ blocks$/) },
+    { writer: 'matroska', reason: expect.stringMatching(/^ffmpeg reads \d+ packets, but its blocks hold \d+$/) },
+  ])
+})
+
+it('leaves a file to ffmpeg of whose laced blocks ffmpeg reads fewer', async () => {
+  const [plain, path] = [folder.file('plain.mka'), folder.file('laced.mka')]
+  await ffmpeg(...sweep, '-c:a', 'ac3', plain)
+  await laceMatroska(plain, path, 'xiph', 'shared')
+  const film = await readFile(path)
+  const [, , third] = find(ebmlTree(film), '18538067', '1f43b675')
+  const block = third?.children.at(-1) as Node
+  const [{ dataStart }] = block.children as [Node]
+  // Behind the number of the track, its time, its flags and the number of its frames: sizes that exceed the block.
+  await writeFile(path, film.fill(0xff, dataStart + 5, dataStart + 40))
+  const { plan } = await writtenFile(path)
+  expect(plan.writing.declined).toEqual([
+    { writer: 'matroska', reason: expect.stringMatching(/^ffmpeg reads \d+ packets, but its blocks hold \d+$/) },
   ])
 })
 

@@ -2,6 +2,8 @@ import { Column } from '../../column.js'
 
 /** The flag of a block that can be decoded by itself. */
 export const KEYFRAME = 0x80
+/** The flags of a block that holds several frames. */
+export const LACING = 0x06
 
 /** A block of a track. Offsets in the file, lengths in bytes. */
 interface Block {
@@ -18,6 +20,8 @@ interface Block {
   readonly dataStart: number
   readonly dataLength: number
   readonly flags: number
+  /** Several if it is laced; 1 by default. */
+  readonly frames?: number
 }
 
 /** The blocks of a track in file order. Columns, because a film has hundreds of thousands. */
@@ -34,6 +38,8 @@ export class BlockList {
   readonly discardPaddings = new Map<number, Buffer>()
   /** Reason why new blocks cannot replace its blocks; null if they can. */
   unfit: string | null = null
+  /** In all blocks. */
+  frameCount = 0
 
   get count(): number {
     return this.#start.count
@@ -48,6 +54,7 @@ export class BlockList {
     this.#lead.push(block.dataStart - block.start)
     this.#dataLength.push(block.dataLength)
     this.#flags.push(block.flags)
+    this.frameCount += block.frames ?? 1
   }
 
   start = (place: number): number => this.#start.get(place)

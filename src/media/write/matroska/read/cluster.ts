@@ -2,7 +2,7 @@ import { MalformedFile } from '../../../probe/malformed-file.js'
 import { type Head, readUint, readVint } from '../../../probe/matroska/ebml.js'
 import { ENDS_CLUSTER, ID } from '../../../probe/matroska/ids.js'
 import type { FileWindow } from '../../file-window.js'
-import { BlockList, KEYFRAME } from './block-list.js'
+import { BlockList, KEYFRAME, LACING } from './block-list.js'
 import { type ElementCount, headIn } from './element.js'
 import { nextTopElement } from './next-top-element.js'
 
@@ -188,6 +188,7 @@ export class ClusterReader {
     const list = this.blocks.get(track.value) ?? new BlockList()
     this.blocks.set(track.value, list)
     const dataStart = body.at + track.width + 3
+    const flags = window[place + track.width + 2] as number
     list.push({
       start: whole.start,
       length: whole.length,
@@ -196,7 +197,8 @@ export class ClusterReader {
       ordinal,
       dataStart,
       dataLength: body.end - dataStart,
-      flags: (window[place + track.width + 2] as number) | (whole.flags ?? 0),
+      flags: flags | (whole.flags ?? 0),
+      frames: (flags & LACING) === 0 ? 1 : (window[place + track.width + 3] as number) + 1,
     })
     return list
   }

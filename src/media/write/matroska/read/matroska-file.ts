@@ -7,7 +7,7 @@ import { FileWindow } from '../../file-window.js'
 import type { BlockList } from './block-list.js'
 import { type Cluster, ClusterReader } from './cluster.js'
 import { type Element, ElementCount, headIn, parseElements, uintIn } from './element.js'
-import { nextTopElement } from './next-top-element.js'
+import { ID_BYTES, nextTopElement } from './next-top-element.js'
 import { readTracks, type TrackEntry } from './track-entry.js'
 
 /** A child of the segment. Offsets in the file. */
@@ -110,8 +110,8 @@ class SegmentReader {
     if (head.id === ID.Cluster) return true
     const end = head.length === null ? Number.POSITIVE_INFINITY : at + head.headBytes + head.length
     if (end > stop || isKnownId(head.id)) return end <= stop
-    // Damaged bytes can look like the head of any element.
-    return (await nextTopElement(this.#window, at + 1, end)) === end
+    // Damaged bytes can look like the head of any element, and as one that ends inside the id of the next.
+    return (await nextTopElement(this.#window, at + 1, Math.min(end + ID_BYTES - 1, stop))) >= end
   }
 
   async #readCluster(start: number, head: Head, stop: number): Promise<number> {

@@ -1,7 +1,7 @@
 import { ID } from '../../../probe/matroska/ids.js'
 import type { FileWindow } from '../../file-window.js'
 
-const ID_BYTES = 4
+export const ID_BYTES = 4
 /** A file may consist of damage, so each search reads little. */
 const SCANNED_BYTES = 1024
 /** Longer than a cluster. A recorder may have reserved any number of zeros. */

@@ -2,11 +2,10 @@ import { open } from 'node:fs/promises'
 import { readAt } from '../../../../core/read-at.js'
 import { readVint } from '../../../probe/matroska/ebml.js'
 import { ID } from '../../../probe/matroska/ids.js'
-import { BlockList } from './block-list.js'
+import { BlockList, LACING } from './block-list.js'
 import { uintIn } from './element.js'
 import type { TrackEntry } from './track-entry.js'
 
-const LACING = 0x06
 const XIPH = 0x02
 const FIXED = 0x04
 /** Enough for the sizes of the frames in a block. */
