@@ -47,7 +47,7 @@ export async function openWorkbench(
     },
     async prepare() {
       await clearStale(output, jobId, context)
-      workFolder = await makeWorkFolder(stateDir, jobId)
+      workFolder = makeWorkFolder(stateDir, jobId)
       await requireFreeSpace(
         new Map([
           [dirname(output), outputBytes],

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { makeFolder } from '../../core/make-folder.js'
@@ -9,10 +10,12 @@ import { ageMs, clearStaleParts } from './part-file.js'
 /** Shortest age to remove the folder of a job that this ledger does not have. A job may wait for days at the service. */
 const FOREIGN_WORK_MS = 7 * DAY_MS
 
-/** Folder for a job's cuts and spooled audio, private to the user. */
-export async function makeWorkFolder(stateDir: string, jobId: string): Promise<string> {
-  const folder = join(stateDir, 'work', jobId)
-  await rm(folder, { recursive: true, force: true })
+/**
+ * Makes a folder for the cuts and spooled audio of one attempt at a job, private to the user. An attempt that has lost
+ * its lease cleans up while the next one works, so they share no folder.
+ */
+export function makeWorkFolder(stateDir: string, jobId: string): string {
+  const folder = join(stateDir, 'work', `${jobId}-${randomBytes(12).toString('hex')}`)
   makeFolder(folder, 0o700)
   return folder
 }
@@ -35,9 +38,9 @@ export async function keepForInspection(stateDir: string, jobId: string, workFol
  */
 async function clearStaleWork(stateDir: string, isLive: (jobId: string) => Promise<boolean | undefined>) {
   const folder = join(stateDir, 'work')
-  for (const jobId of await readdir(folder).catch(() => [])) {
-    const path = join(folder, jobId)
-    const live = await isLive(jobId)
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name)
+    const live = await isLive(name.replace(/-[0-9a-f]{24}$/, ''))
     const isLeft = live === false || (live === undefined && (await ageMs(path)) > FOREIGN_WORK_MS)
     if (isLeft) await rm(path, { recursive: true, force: true })
   }

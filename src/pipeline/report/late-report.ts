@@ -44,7 +44,7 @@ export async function reportLate(
   if (page !== '' && isCertified && (isCompared || !compares)) return receipt
   await requireFreeNames(output, { report: true, sidecar: false })
   const part = partPath(output, jobId, '.html')
-  const workFolder = await makeWorkFolder(stateDir, `report-${jobId}`)
+  const workFolder = makeWorkFolder(stateDir, `report-${jobId}`)
   try {
     const certificate = isCertified ? receipt.certificate : await certify(output, receipt, qc, signal)
     const reported = { ...receipt, certificate, report }

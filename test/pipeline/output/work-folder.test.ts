@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { openLedger } from '../../../src/ledger/index.js'
 import { thisHolder } from '../../../src/ledger/leases/holder.js'
+import { openWorkbench } from '../../../src/pipeline/job/workbench.js'
 import { partPath } from '../../../src/pipeline/output/part-file.js'
 import { clearStale, makeWorkFolder } from '../../../src/pipeline/output/work-folder.js'
 import { jobBench } from '../../helpers/job-bench.js'
@@ -37,4 +38,21 @@ it('keeps the work of a job of another ledger, and of a report that is being wri
   await utimes(String(folders[2]), past, past)
   await clearStale(bench.folder.file('next.wav'), 'next', context)
   expect(folders.map((path) => existsSync(path))).toEqual([true, true, false])
+})
+
+it('leaves the work of the next attempt alone if an attempt that lost its lease ends', async () => {
+  const { context } = bench.pipeline
+  const planned = { output: bench.folder.file('out.wav'), outputBytes: 0, workBytes: 0 }
+  const attempt = async () => {
+    const workbench = await openWorkbench(planned, 'job', context)
+    await workbench.prepare()
+    await writeFile(`${workbench.workFolder}/voice-0.flac`, '')
+    return workbench
+  }
+  const lost = await attempt()
+  const next = await attempt()
+  await lost.close()
+  expect(await readdir(next.workFolder)).toEqual(['voice-0.flac'])
+  await next.close()
+  expect(await readdir(bench.folder.file('state/work'))).toEqual([])
 })
