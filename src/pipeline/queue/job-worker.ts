@@ -172,6 +172,8 @@ class QueueWorker implements JobWorker {
       this.#logger.info({ job: job.id, input: job.input, status, output }, 'job ended')
       this.#options.onEvent?.(outcome.event)
     } catch (thrown) {
+      // Another process that has taken over the job has removed the files of this attempt, which explains every fault.
+      await held.beat()
       const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
       // Another process took over the job and reports its end.
       if (isLeaseLost(error)) throw error

@@ -1,6 +1,6 @@
 import { copyFile, readdir, rm } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { TransientError } from '../../../src/core/errors.js'
+import { errorReport, TransientError } from '../../../src/core/errors.js'
 import type { Job } from '../../../src/ledger/index.js'
 import type { JobEvent } from '../../../src/pipeline/events.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
@@ -79,6 +79,20 @@ describe('a worker', () => {
     expect(worker.running).toEqual([])
     expect(await jobOf(job)).toMatchObject({ status: 'queued', holder: null, error: null })
     expect(await readdir(bench.folder.file('state/work'))).toEqual([])
+  })
+
+  it('reports no failure of a job that it has lost, because that may be the work of the one that has it', async () => {
+    bench.server.behaviour.states = [{ status: 'InProgress', errorCode: 0, progress: 40 }]
+    const calls: string[] = []
+    const job = await queue('speech.wav')
+    const worker = work({ hooks: [witness(calls)] })
+    await until(() => worker.running.some(({ stage }) => stage === 'process'))
+    await bench.pipeline.context.jobs.cancel(job.id, errorReport(new TransientError('ERR_OTHER', 'Of another.')))
+    bench.server.behaviour.states = [{ status: 'Failed', errorCode: -3, progress: 40 }]
+    await until(() => worker.running.length === 0)
+    await worker.stop()
+    expect(calls).toEqual([`before ${job.id} {}`, 'plan 1'])
+    expect(await jobOf(job)).toMatchObject({ status: 'failed', error: { code: 'ERR_OTHER' } })
   })
 
   it('pays once for the same content, and does it twice', async () => {
