@@ -42,7 +42,8 @@ export class StatusWatcher {
   }
 
   /**
-   * Waits until a file is Succeeded, Failed, or NotFound for longer than a registration takes to become visible.
+   * Waits until a file is Succeeded, Failed twice in a row, or NotFound for longer than a registration takes to become
+   * visible.
    *
    * @returns the final status, whichever it is
    * @throws {AccessError} at once
@@ -176,7 +177,13 @@ export class StatusWatcher {
       file.notFoundSinceMs ??= now
       if (now - file.notFoundSinceMs < this.#polling.notFoundGraceMs) return
     } else file.notFoundSinceMs = null
+    const isNews = entry.status === 'Failed' && file.last?.status !== 'Failed'
     this.#report(file, entry)
+    if (isNews) {
+      // Asks again before it counts: a voice that is given up because of one wrong response is paid for twice.
+      file.nextAtMs = 0
+      return
+    }
     if (entry.status === 'Pending' || entry.status === 'InProgress') {
       const unchangedMs = now - file.changedMs
       if (unchangedMs >= this.#polling.unchangedMs) this.#failAll([file], statusUnchanged(entry, unchangedMs))

@@ -11,6 +11,7 @@ import { requestFor } from '../helpers/test-pipeline.js'
 
 const bench = jobBench()
 const IN_PROGRESS = [{ status: 'InProgress', errorCode: 0, progress: 50 }] as const
+const FAILED = { status: 'Failed', errorCode: -1, progress: 0 } as const
 const SUCCEEDED = [{ status: 'Succeeded', errorCode: 0, progress: 100 }] as const
 /** The time has run out before anything was begun. */
 const submitOnly = { waitUntilMs: 0 }
@@ -39,6 +40,16 @@ describe('a job that is only submitted', () => {
     const again = await runJob(requestFor(input), bench.pipeline.context, submitOnly)
     expect(again.event.status).toBe('pending')
     expect(bench.server.calls).toMatchObject({ startProcess: 1, getFilesStatus: 1 })
+  })
+
+  it('leaves although the service says Failed and InProgress by turns', async () => {
+    const input = await bench.take('speech.wav')
+    let asked = 0
+    bench.server.behaviour.states = () => [asked++ % 2 === 0 ? FAILED : IN_PROGRESS[0]]
+    await runJob(requestFor(input), bench.pipeline.context, submitOnly)
+    const again = await runJob(requestFor(input), bench.pipeline.context, submitOnly)
+    expect(again.event).toMatchObject({ status: 'pending', error: { code: 'ERR_STILL_RUNNING' } })
+    expect(bench.server.calls).toMatchObject({ startProcess: 1, getFilesStatus: 2 })
   })
 
   it('has all parts of a long file started before it leaves, and lays each in its place', async () => {

@@ -184,7 +184,6 @@ export class VoiceSteps<Judged> {
       })
     } catch (error) {
       if (!isEndOfFile(error)) throw error
-      if (!(await this.#isConfirmed(fileId, error))) return
       await this.#failed(fileId, error.errorCode)
       if (!this.#retries.afterFailure(error.errorCode)) throw error
       return
@@ -198,13 +197,6 @@ export class VoiceSteps<Judged> {
     const isUnpaid = errorCode === NOT_ENOUGH_CREDITS
     if (isUnpaid) await this.#context.spending.refund(chargeId(this.#held.voice.key, fileId))
     await this.#held.advance({ status: 'failed', errorCode, isPaid: isUnpaid ? false : undefined })
-  }
-
-  /** Asks again before a file is given up, because one wrong response must not cause a second payment. */
-  async #isConfirmed(fileId: string, { code }: VoxmuxError): Promise<boolean> {
-    const client = await this.#context.client()
-    const [status] = await client.getFilesStatus([fileId], { signal: this.#held.signal })
-    return status?.status === (code === 'ERR_NOT_FOUND' ? 'NotFound' : 'Failed')
   }
 
   /** A fresh file needs no status request; see `JobRunOptions.waitUntilMs` for the embedded service. */
