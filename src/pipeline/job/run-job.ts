@@ -1,6 +1,6 @@
 import { errorReport, InterruptedError, PendingError, toVoxmuxError, type VoxmuxError } from '../../core/errors.js'
 import { formatTime, sleep } from '../../core/time.js'
-import { type ClaimedJob, type HeldJob, holdJob, isEnded, type Job } from '../../ledger/index.js'
+import { type ClaimedJob, type HeldJob, holdJob, isEnded, isLeaseLost, type Job } from '../../ledger/index.js'
 import type { JobRunOptions, PipelineContext } from '../context.js'
 import type { PlanRequest } from '../plan/plan-job.js'
 import { reportLate } from '../report/late-report.js'
@@ -157,9 +157,10 @@ class JobRun {
 
   /** Reports the end of the attempt to the hooks and the store. After a lost lease, the new holder does that. */
   async #end(error: VoxmuxError): Promise<void> {
+    const held = this.#held
+    if (isLeaseLost(held?.signal.reason)) return held?.abandon()
     const status = statusOf(error)
     if (status === 'failed' || status === 'rejected') await this.reporter.failed({ status, error }).catch(() => {})
-    const held = this.#held
     if (held === undefined || held.over) return
     try {
       if (error instanceof PendingError) await held.release({ status: 'waiting-remote' })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { CommandContext } from '../../../src/cli/command.js'
 import { summary } from '../../../src/cli/output/summary.js'
 import { showPlans } from '../../../src/cli/show/dry-run.js'
+import { errorReport, TransientError } from '../../../src/core/errors.js'
 import { silentLogger } from '../../../src/core/logger.js'
 import type { JobEvent } from '../../../src/pipeline/events.js'
 import { runJob } from '../../../src/pipeline/job/run-job.js'
@@ -242,6 +243,24 @@ describe('the same job again', () => {
     await ffmpeg('-y', '-i', fixture('speech.wav'), '-af', 'volume=-3dB', own)
     const changed = await runJob(requestFor(own), bench.pipeline.context)
     expect(changed.event).toMatchObject({ status: 'done', output: bench.folder.file('speech.regen.regen.wav') })
+  })
+
+  it('reports no failure of its own if another process has taken it over', async () => {
+    const { server, pipeline } = bench
+    const { jobs } = pipeline.context
+    const calls: string[] = []
+    let taken: Promise<unknown> | undefined
+    const outcome = await runJob(requestFor(await bench.take('speech.wav')), pipeline.context, {
+      hooks: [{ name: 'witness', onFailure: ({ error }) => void calls.push(error.code) }],
+      onEvent: ({ event, id, ...progress }) => {
+        if (event === 'file' || !('stage' in progress) || progress.stage !== 'process') return
+        server.behaviour.states = [{ status: 'Failed', errorCode: -3, progress: 40 }]
+        taken ??= jobs.cancel(id, errorReport(new TransientError('ERR_OTHER', 'It is the other one.')))
+      },
+    })
+    await taken
+    expect(outcome.event.error?.code).toBe('ERR_LEASE_LOST')
+    expect(calls).toEqual([])
   })
 
   it('at once, from two sides, is done once', async () => {
