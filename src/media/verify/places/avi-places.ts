@@ -95,7 +95,10 @@ async function oldEntries(
 ): Promise<ReadonlyMap<string, readonly Stated[]>> {
   const entries = evenEntries(body)
   let fromStart = 0
-  const first = entries.flatMap(([id, own]) => (PACKET.test(id) ? own.slice(0, MOST_LISTED) : []))
+  const firstOf = (own: typeof entries) => own.flatMap(([, stated]) => stated.slice(0, MOST_LISTED))
+  const packets = firstOf(entries.filter(([id]) => PACKET.test(id)))
+  // A part may have lost its only packet, and keeps the entries of its indices.
+  const first = packets.length > 0 ? packets : firstOf(entries)
   for (const entry of first) fromStart += (await isThere(near, entry)) ? 1 : 0
   const base = 2 * fromStart > first.length ? 0 : movi
   return new Map(entries.map(([id, own]) => [id, own.map((entry) => ({ ...entry, at: base + entry.at }))]))
