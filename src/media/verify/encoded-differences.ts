@@ -1,3 +1,4 @@
+import { BYTES_BEFORE } from '../write/frames/elementary.js'
 import { MOST_OFF_SEC } from '../write/pes/clock-fault.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import { newStreams } from '../write/remux/mux-command.js'
@@ -43,6 +44,8 @@ const CODING_WRITERS: ReadonlySet<string> = new Set(['iso-bmff', 'matroska', 'av
 const CODING_CODECS: ReadonlySet<string> = new Set(['aac', 'alac', 'flac'])
 
 const OGG_MUXER = /^(ogg|opus)$/
+/** Frames that state their size, so that ffmpeg reads no other bytes as parts of them. */
+const SIZED_MUXERS: ReadonlySet<string> = new Set(['wv', 'tta'])
 
 type Bytes = Writing & { readonly kind: 'bytes' }
 
@@ -73,16 +76,21 @@ const EDITED: Ends = { ...EXACT, before: 2, behind: 2, priming: LEAD_IN, others:
  * MPEG audio, whose rest ffmpeg reads as one packet with the first new frame.
  */
 const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, priming: 2, joined: 1, others: 2, missing: 0 }
+/** Frames between tags, which ffmpeg may take for frames or for the end of the last one. */
+const TAGGED: Ends = { ...BARE, priming: 0, joined: 0, others: 1 }
 /** The input may end in a frame, which has no place for a whole one. */
 const UNITS: Ends = { ...BARE, missing: 1 }
 /** The encoder may end with a packet more than there are places. */
 const MP3_UNITS: Ends = { ...BARE, missing: 2 }
 
-function endsOf({ writer, donors }: Bytes, place: number, hasAllPackets: boolean): Ends {
+function endsOf({ writer, donors, census }: Bytes, place: number, hasAllPackets: boolean): Ends {
   if (writer === 'iso-bmff') return hasAllPackets ? MOVIE : EDITED
   const muxer = donors[place]?.muxer ?? ''
   if (writer === 'transport' || writer === 'program') return muxer === 'mp3' ? MP3_UNITS : UNITS
-  return OGG_MUXER.test(muxer) || writer !== 'frames' ? EXACT : BARE
+  if (writer !== 'frames' || OGG_MUXER.test(muxer) || SIZED_MUXERS.has(muxer)) return EXACT
+  const beside = [...census].filter(({ path, fate }) => path !== 'frames' && fate !== 'lost')
+  if (beside.some(({ path }) => path === BYTES_BEFORE)) return { ...TAGGED, joined: 1 }
+  return beside.length > 0 ? TAGGED : EXACT
 }
 
 /** Place of a packet in the side file less its place in the output; undefined if they are not the same packets. */

@@ -44,6 +44,9 @@ describe('the packets of a new sound', () => {
     ['chunks', 'sound.caf', [...SOUND, '-c:a', 'alac'], 1, false],
     ['frames', 'sound.mp3', [...SOUND, '-c:a', 'libmp3lame'], 1, false],
     ['frames', 'sound.ogg', [...SOUND, '-c:a', 'libvorbis'], 1, false],
+    ['frames', 'sound.ac3', [...SOUND, '-c:a', 'ac3'], 1, false],
+    // Packets of a second, also in a long file.
+    ['frames', 'sound.wv', [...SOUND, '-c:a', 'wavpack'], 1, false],
     // The encoder may write one more than there are places.
     ['transport', 'film.ts', [...FILM, '-c:v', 'mpeg2video', '-c:a', 'mp2'], 2, true],
   ])(
@@ -68,6 +71,10 @@ describe('the packets of a new sound', () => {
       expect(differencesOf(packets)).toEqual([])
       const shorter = { tickSec, pts: pts.slice(0, -lost), contents: contents.slice(0, -lost) }
       expect(differencesOf(shorter)).toEqual(['the packets of audio track 0'])
+      const otherFirst = contents.map((content, place) => (place === 0 ? content + 1 : content))
+      const isHidden = writer === 'transport'
+      const first = differencesOf({ ...packets, contents: otherFirst })
+      expect(first).toEqual(isHidden ? [] : ['the packets of audio track 0'])
       const late = pts.map((time, place) => time + (place === pts.length >> 1 ? 0.005 / tickSec : 0))
       expect(differencesOf({ ...packets, pts: late })).toEqual(isTimed ? ['the times of audio track 0'] : [])
     },

@@ -74,6 +74,9 @@ async function parse(media: MediaInfo, signal?: AbortSignal): Promise<Elementary
   }
 }
 
+/** Name of kept bytes that are neither a tag nor a frame. */
+export const BYTES_BEFORE = 'bytes before the frames'
+
 type LengthAt = (head: Buffer, at: number) => number
 /** Finds the range of the frames, without bytes around it that are none; undefined if there are no frames. */
 type FindFrames = (file: FileHandle, range: FrameRange, signal?: AbortSignal) => Promise<FoundFrames | undefined>
@@ -136,7 +139,7 @@ async function isFrame(file: FileHandle, start: number, lengthAt: LengthAt): Pro
 
 /** The bytes before frames and behind them, if there are any. */
 function around({ start, end }: FrameRange, frames: FrameRange): readonly [readonly Structure[], readonly Structure[]] {
-  const lead = { path: 'bytes before the frames', start, length: frames.start - start }
+  const lead = { path: BYTES_BEFORE, start, length: frames.start - start }
   const rest = { path: 'bytes behind the frames', start: frames.end, length: end - frames.end }
   return [lead.length > 0 ? [lead] : [], rest.length > 0 ? [rest] : []]
 }
