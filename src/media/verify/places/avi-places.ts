@@ -11,6 +11,7 @@ const MOST_IDS = 100
 const HEAD_BYTES = 8
 /** Bytes of an entry of `idx1`: id, flags, place and size of a chunk. */
 const ENTRY_BYTES = 16
+const KEY_FLAG = 0x10
 const ENTRIES_AT = 24
 /** Entries that are read of an index of OpenDML, of which a long film has hundreds. */
 const MOST_LISTED = 8
@@ -25,6 +26,8 @@ interface Stated {
   readonly id: string
   readonly at: number
   readonly bytes: number
+  /** Marks a picture that players may seek to. */
+  readonly isKey?: boolean
 }
 
 /**
@@ -117,7 +120,8 @@ function evenEntries(body: Buffer): readonly (readonly [id: string, entries: rea
     id,
     evenPlaces(own.length).map((place) => {
       const at = own[place] as number
-      return { id, at: body.readUInt32LE(at + 8), bytes: body.readUInt32LE(at + 12) }
+      const isKey = (body.readUInt32LE(at + 4) & KEY_FLAG) !== 0
+      return { id, at: body.readUInt32LE(at + 8), bytes: body.readUInt32LE(at + 12), isKey }
     }),
   ])
 }
@@ -127,7 +131,7 @@ async function oldPlaces(near: NearReader, id: string, entries: readonly Stated[
   const found: StatedPlace[] = []
   for (const entry of entries) {
     // Lists and indices may grow.
-    const what = PACKET.test(id) ? `${entry.bytes} bytes` : ''
+    const what = PACKET.test(id) ? `${entry.bytes} bytes${entry.isKey ? ', key' : ''}` : ''
     found.push({ by, leadsTo: (await isThere(near, entry)) ? what : null })
   }
   return isNew ? inOne(by, found) : found

@@ -28,7 +28,7 @@ export function evenPlaces(count: number): readonly number[] {
   return Array.from({ length: read }, (_, place) => Math.round((place * (count - 1)) / Math.max(1, read - 1)))
 }
 
-/** Names the indices that lead elsewhere than before, of those entries that led somewhere. */
+/** Names the indices that lead elsewhere than before, of those entries that led somewhere, and new ones that lead nowhere. */
 export function misledIndices(before: readonly StatedPlace[], after: readonly StatedPlace[]): readonly string[] {
   const made = numbered(after)
   const lastSec = new Map<string, number>()
@@ -41,8 +41,10 @@ export function misledIndices(before: readonly StatedPlace[], after: readonly St
     const wantedSec = Math.min(newSec?.stated ?? 0, lastSec.get(newSec?.of ?? '') ?? 0)
     return Math.abs((place.newSec?.found ?? 0) - wantedSec) <= MOST_MOVED_SEC
   }
-  const wrong = [...numbered(before)].filter(([name, place]) => !leadsAlike(place, made.get(name)))
-  return [...new Set(wrong.map(([, { by }]) => by))]
+  const old = numbered(before)
+  const wrong = [...old].filter(([name, place]) => !leadsAlike(place, made.get(name)))
+  const added = [...made].filter(([name, { leadsTo }]) => leadsTo === null && !old.has(name))
+  return [...new Set([...wrong, ...added].map(([, { by }]) => by))]
 }
 
 /** The entries of each index by their number in it. */
