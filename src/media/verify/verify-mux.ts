@@ -91,7 +91,7 @@ export async function examineMux(
   const voiceSec = result.voices.map(({ sampleCount, format }) => sampleCount / format.sampleRate)
   const tables = tableDifferences(plan, output, voiceSec)
   const kept = await keptDifferences(plan, result.layout, partPath, signal)
-  const before = [...tables, ...kept, ...(await placeDifferences(plan, partPath))]
+  const before = [...tables, ...kept, ...(await placeDifferences(plan, output))]
   if (before.length > 0) return { differences: before }
   const checks = [
     'streams, tags, dispositions, chapters and durations',

@@ -16,8 +16,8 @@ const folder = folderOfTests()
 const FILM = [...picture(3), ...tone(3, 48_000, 2), '-map', '1', '-map', '0', '-shortest', '-g', '10']
 const CODECS = ['-c:v', 'mpeg4', '-c:a', 'aac']
 
-/** A number that leads somewhere: the mark before it, the bytes between, and its own bytes. */
-type Entry = readonly [index: string, mark: string, behind: number, width: number]
+/** A number that leads somewhere: the mark before it, the bytes between, its own bytes, and what is added to it. */
+type Entry = readonly [index: string, mark: string, behind: number, width: number, more?: number]
 
 const CLUSTER: Entry = ['Cues', '\xf7\x81\x02\xf1\x82', 0, 2]
 const FRAGMENT: Entry = ['tfra', 'tfra', 24, 4]
@@ -62,14 +62,32 @@ const FILES: readonly (readonly [name: string, flags: string, entries: readonly 
     '',
     [
       ['idx1 of "01dc"', '01dc', 4, 2],
+      // A picture that no player seeks to, and sound that no player finds.
+      ['idx1 of "01dc"', '01dc\x10\0\0\0', -4, 1, 16],
+      ['idx1 of "01wb"', '00wb', -3, 1],
       ['idx1 of "00wb"', 'idx1', 12, 2],
+      ['the sizes of chunks', 'RIFF', 1, 1, -1],
+    ],
+  ],
+  [
+    'sound.wav',
+    '',
+    [
+      ['the sizes of chunks', 'RIFF', 1, 1, -1],
+      ['the sizes of chunks', 'data', 1, 1, -1],
+      ['the channels and the rate in fmt', 'fmt ', 6, 1],
+      ['the channels and the rate in fmt', 'fmt ', 9, 1],
     ],
   ],
 ]
 
+/** Chunks of sound that is encoded again. */
+const IN_CHUNKS = [...tone(3, 48_000, 2), '-c:a', 'libmp3lame']
+
 async function madeFile(name: string, flags: string): Promise<string> {
   const path = folder.file(name)
-  await ffmpeg(...FILM, ...CODECS, ...(flags === '' ? [] : ['-movflags', flags]), path)
+  const content = name.endsWith('.wav') ? IN_CHUNKS : [...FILM, ...CODECS]
+  await ffmpeg(...content, ...(flags === '' ? [] : ['-movflags', flags]), path)
   if (name === 'item.mp4') await appendItem(path)
   return path
 }
@@ -82,16 +100,16 @@ async function appendItem(path: string): Promise<void> {
   await appendFile(path, Buffer.concat([box('mdat', Buffer.from('twelve bytes')), meta]))
 }
 
-async function mislead(path: string, bytes: Buffer, [, mark, behind, width]: Entry): Promise<void> {
+async function mislead(path: string, bytes: Buffer, [, mark, behind, width, more = 1]: Entry): Promise<void> {
   const copy = Buffer.from(bytes)
   const at = copy.lastIndexOf(mark, undefined, 'latin1') + mark.length + behind
-  copy.writeUIntBE(copy.readUIntBE(at, width) + 1, at, width)
+  copy.writeUIntBE(copy.readUIntBE(at, width) + more, at, width)
   await writeFile(path, copy)
 }
 
 it.each(FILES)('finds each index of %s that leads elsewhere', async (name, flags, entries) => {
   const { plan, result, part } = await writtenFile(await madeFile(name, flags))
-  expect(bytesWriting(plan).writer).toMatch(/iso-bmff|matroska|avi/)
+  expect(bytesWriting(plan).writer).toMatch(/iso-bmff|matroska|avi|chunks/)
   const bytes = await readFile(part)
   // The fields of a box whose children change stay.
   expect(bytes.includes('meta\0\0\0\0\0\0\0\x1chdlr', 0, 'latin1')).toBe(name === 'item.mp4')
