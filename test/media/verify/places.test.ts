@@ -30,6 +30,14 @@ const WHOLE: readonly Entry[] = [
   ['the checksums', '\xbf\x84', 0, 4],
 ]
 const FILES: readonly (readonly [name: string, flags: string, entries: readonly Entry[]])[] = [
+  [
+    'opus.mkv',
+    '',
+    [
+      ['the priming of Opus', '\x56\xaa\x83', 0, 1, 32],
+      ['the priming of Opus', 'OpusHea', 0, 1],
+    ],
+  ],
   ['film.mkv', '', [['SeekHead', '\x1c\x53\xbb\x6b\x53\xac', 1, 2], ...CUE, ...WHOLE]],
   [
     'dash.mp4',
@@ -81,12 +89,15 @@ const FILES: readonly (readonly [name: string, flags: string, entries: readonly 
   ],
 ]
 
-/** Chunks of sound that is encoded again. */
-const IN_CHUNKS = [...tone(3, 48_000, 2), '-c:a', 'libmp3lame']
+/** Files of other content than the film. */
+const CONTENTS: Readonly<Record<string, readonly string[]>> = {
+  'sound.wav': [...tone(3, 48_000, 2), '-c:a', 'libmp3lame'],
+  'opus.mkv': [...tone(3, 48_000, 2), '-c:a', 'libopus', '-write_crc32', '0'],
+}
 
 async function madeFile(name: string, flags: string): Promise<string> {
   const path = folder.file(name)
-  const content = name.endsWith('.wav') ? IN_CHUNKS : [...FILM, ...CODECS]
+  const content = CONTENTS[name] ?? [...FILM, ...CODECS]
   await ffmpeg(...content, ...(flags === '' ? [] : ['-movflags', flags]), path)
   if (name === 'item.mp4') await appendItem(path)
   return path

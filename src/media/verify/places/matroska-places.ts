@@ -17,6 +17,8 @@ const MOST_BEFORE_CLUSTERS = 200
 const MAX_PART_BYTES = 64 * 1024 ** 2
 /** Elements of the segment that are walked through. A film has a cluster for each second, or for five. */
 const MOST_ELEMENTS = 20_000
+const OPUS_HEAD_BYTES = 19
+const MOST_PRIMING_OFF_NS = 1e6
 /** Bytes of a checksum, head included. */
 const SUM_BYTES = 6
 
@@ -37,6 +39,7 @@ export async function matroskaPlaces(file: FileHandle, replaced: ReadonlySet<num
   const tickSec = (numberIn(bodyOf(ID.Info), ID.TimestampScale) ?? 1_000_000) / 1e9
   const sound = bodiesIn(bodyOf(ID.Tracks), ID.TrackEntry).filter((entry) => numberIn(entry, ID.TrackType) === AUDIO)
   const news = new Set(sound.filter((_, place) => replaced.has(place)).map((entry) => numberIn(entry, ID.TrackNumber)))
+  places.push(...sound.filter((_, place) => replaced.has(place)).map(primingOf))
   const points = bodiesIn(bodyOf(ID.Cues), ID.CuePoint)
   for (const place of evenPlaces(points.length)) {
     const point = points[place] as Buffer
@@ -111,6 +114,17 @@ async function sizesIn(near: NearReader, zero: number, length: number | null): P
   }
   const isRight = at === Number.POSITIVE_INFINITY || at === zero + (length ?? 0)
   return { by: 'the sizes in Segment', leadsTo: isRight ? '' : null }
+}
+
+/** The sound that a new entry states. Players drop as much of Opus as `CodecDelay` says, and ffmpeg as its header does. */
+function primingOf(entry: Buffer): StatedPlace {
+  const [[codec], [head]] = [bodiesIn(entry, ID.CodecID), bodiesIn(entry, ID.CodecPrivate)]
+  const by = 'the priming of Opus'
+  if (codec?.toString('latin1') !== 'A_OPUS') return { by, leadsTo: '' }
+  const isHead = head !== undefined && head.length >= OPUS_HEAD_BYTES && head.toString('latin1', 0, 8) === 'OpusHead'
+  const statedNs = isHead ? (head.readUInt16LE(10) / 48_000) * 1e9 : Number.NaN
+  const isRight = Math.abs((numberIn(entry, ID.CodecDelay) ?? 0) - statedNs) < MOST_PRIMING_OFF_NS
+  return { by, leadsTo: isRight ? '' : null }
 }
 
 /** A cluster with its time, and whether it states its place and the size of the one before. */
