@@ -51,23 +51,28 @@ it('leaves nothing of the old sound in a WAV of ADPCM whose header states no sam
   expect((await readFile(part)).includes(bytes.subarray(data + 8, data + 1000))).toBe(false)
 })
 
-/** A WAV whose outermost size ends before its samples, as a recorder leaves it that never came back to its head. */
-async function endedEarly(name: string, ...options: readonly string[]): Promise<string> {
+/** A WAV whose outermost size is wrong, as a recorder leaves it that never came back to its head. */
+async function wronglyEnded(name: string, size: number, ...options: readonly string[]): Promise<string> {
   const path = folder.file(name)
   await ffmpeg(...tone(2, 48_000, 2), ...options, path)
   const bytes = await readFile(path)
-  bytes.writeUInt32LE(20, 4)
+  bytes.writeUInt32LE(size, 4)
   await writeFile(path, bytes)
   return path
 }
 
-it('writes a WAV whose size ends before its samples where they are', async () => {
-  const { plan } = await writtenFile(await endedEarly('early.wav'))
+const WRONG_ENDS = [
+  ['before its samples', 20],
+  ['behind the file', 0x4000_0000],
+] as const
+
+it.each(WRONG_ENDS)('writes a WAV whose size ends %s where its samples are', async (where, size) => {
+  const { plan } = await writtenFile(await wronglyEnded(`${where}.wav`, size))
   expect(bytesWriting(plan).writer).toBe('pcm-in-place')
 })
 
-it('leaves nothing of the old sound in a WAV of ADPCM whose size ends before its samples', async () => {
-  const path = await endedEarly('early-adpcm.wav', '-c:a', 'adpcm_ms')
+it.each(WRONG_ENDS)('leaves nothing of the old sound in a WAV of ADPCM whose size ends %s', async (where, size) => {
+  const path = await wronglyEnded(`${where} adpcm.wav`, size, '-c:a', 'adpcm_ms')
   const { part } = await writtenFile(path)
   const old = (await readFile(path)).subarray(1000, 2000)
   expect((await readFile(part)).includes(old)).toBe(false)

@@ -8,7 +8,10 @@ const [PIPED, LARGER] = [0x7f00_0000, 0x7f10_0000]
 
 /** Each is the end that a file of chunks states for itself, in bytes; 0 if it states none. */
 
-/** RIFF and RF64: the size of the outermost chunk, unless the file was streamed. The pad byte at the end is often missing. */
+/**
+ * RIFF and RF64: the size of the outermost chunk, unless the file was streamed. The pad byte at the end is often missing. A
+ * WAV whose last chunk ends with the file is whole: recorders that lost power state the size that they had reserved.
+ */
 export async function endOfRiff(file: FileHandle, sizeBytes: number): Promise<number> {
   const head = await readAt(file, 0, 28)
   const form = head.toString('latin1', 0, 4)
@@ -18,7 +21,10 @@ export async function endOfRiff(file: FileHandle, sizeBytes: number): Promise<nu
   if (head.length < 12 || (form !== 'RIFF' && form !== 'RIFX')) return 0
   const order = form === 'RIFX' ? 'BE' : 'LE'
   const size = order === 'BE' ? head.readUInt32BE(4) : head.readUInt32LE(4)
-  return isStreamedSize(size) || (await countsItsHead(file, size, sizeBytes, order)) ? 0 : 8 + size - 1
+  if (isStreamedSize(size) || (await countsItsHead(file, size, sizeBytes, order))) return 0
+  const isWhole =
+    head.toString('latin1', 8, 12) === 'WAVE' && size > sizeBytes && (await endsWithChunk(file, sizeBytes, order))
+  return isWhole ? 0 : 8 + size - 1
 }
 
 /** AIFF and AIFF-C. */
@@ -32,7 +38,11 @@ export async function endOfForm(file: FileHandle, sizeBytes: number): Promise<nu
 
 /** True if the size of a file of whole chunks counts its own head too, as some programs write it. */
 async function countsItsHead(file: FileHandle, stated: number, sizeBytes: number, order: 'LE' | 'BE') {
-  if (stated > sizeBytes || stated + 8 <= sizeBytes) return false
+  return stated <= sizeBytes && stated + 8 > sizeBytes && (await endsWithChunk(file, sizeBytes, order))
+}
+
+/** True if the last chunk ends with the file, or a byte of padding before its end. */
+async function endsWithChunk(file: FileHandle, sizeBytes: number, order: 'LE' | 'BE'): Promise<boolean> {
   const last = (await waveChunks(file, order)).at(-1)
   const behind = last ? sizeBytes - (last.at + 8 + last.size) : -1
   return behind === 0 || behind === 1
