@@ -173,6 +173,10 @@ describe('the reporter of a daemon', () => {
     reporter.report({ ...waits, error: { ...error, code: 'ERR_INTERRUPTED' } })
     const refused = { ...file, id: '01J', input: '/in/clip.mov', status: 'rejected' } as const
     reporter.report({ ...refused, error: { ...error, remedies: ['Wait.'] } })
+    reporter.report({
+      ...refused,
+      error: { ...error, code: 'ERR_INPUT_CHANGED', remedies: ['Wait until it is complete.'] },
+    })
     logger.warn({ folder: '/in' }, '/in is not there. Its files wait until this is repaired.')
     reporter.stop()
     expect(stripVTControlCharacters(err()).split('\n')).toEqual([
@@ -186,6 +190,9 @@ describe('the reporter of a daemon', () => {
       '✖ clip.mov was refused. It is away.',
       '    → Wait.',
       expect.stringMatching(/^ {4}→ Fix the cause, then run: voxmux jobs retry 01J\. Add/),
+      '✖ clip.mov was refused. It is away.',
+      '    → Wait until it is complete.',
+      expect.stringMatching(/^ {4}→ A watch folder takes the present version by itself\. For any other job/),
       '! /in is not there. Its files wait until this is repaired.',
       '',
     ])

@@ -7,7 +7,7 @@ import { makeDurableFolder } from '../../../src/core/make-folder.js'
 import { readPlainFile } from '../../../src/core/read-plain-file.js'
 import { syncFolder } from '../../../src/core/sync-folder.js'
 import type { Job } from '../../../src/ledger/index.js'
-import { retryRemedy } from '../../../src/pipeline/queue/retry-job.js'
+import { remediesOfQueued } from '../../../src/pipeline/queue/retry-job.js'
 import { fileFacts } from '../candidates/file-facts.js'
 import { requireInside } from '../folders/require-inside.js'
 import type { AfterFacts } from './call-after.js'
@@ -101,5 +101,5 @@ function sourceOf(report: Buffer): string | null {
 
 /** Adds how the job is retried to the remedies of its error. */
 export function withRetry(error: ErrorReport, job: string): ErrorReport {
-  return { ...error, remedies: [...error.remedies, retryRemedy(job)] }
+  return { ...error, remedies: remediesOfQueued(error, job) }
 }

@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path'
 import type { Colors } from 'picocolors/types.js'
 import { visibleText } from '../../core/visible-text.js'
 import type { FileEvent } from '../../pipeline/events.js'
-import { retryRemedy } from '../../pipeline/queue/retry-job.js'
+import { remediesOfQueued } from '../../pipeline/queue/retry-job.js'
 import { isWebAddress } from '../../pipeline/web-address.js'
 import { remedyLines } from './wording.js'
 
@@ -48,8 +48,8 @@ function pendingWords(code: string | undefined, why: string): string {
 /** The same line for a daemon, which retries deferred files itself. */
 export function daemonFileLine(event: FileEvent, colors: Colors, cwd: string): string {
   const { id, input, status, error } = event
-  if (status === 'failed' || status === 'rejected')
-    return [fileLine(event, colors, cwd), ...remedyLines([retryRemedy(id)])].join('\n')
+  if ((status === 'failed' || status === 'rejected') && error)
+    return fileLine({ ...event, error: { ...error, remedies: remediesOfQueued(error, id) } }, colors, cwd)
   if (status !== 'pending') return fileLine(event, colors, cwd)
   const name = `${colors.cyan('…')} ${visibleText(basename(input))}`
   if (error?.code === 'ERR_INTERRUPTED') return `${name} continues at the next start.`

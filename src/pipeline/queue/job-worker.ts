@@ -22,7 +22,7 @@ import { outputAsInput } from '../job/output-as-input.js'
 import type { JobHooks } from '../job-hooks.js'
 import { AccountGuard } from './account-guard.js'
 import { planRequestOf, type QueuedRecord, queuedRecordOf } from './queued-file.js'
-import { retryRemedy } from './retry-job.js'
+import { remediesOfQueued } from './retry-job.js'
 import { ServiceReturn } from './service-return.js'
 
 export interface JobWorkerOptions {
@@ -234,7 +234,7 @@ class QueueWorker implements JobWorker {
     const end = await excused(endOfJob(job, error, this.#options.retryDelay ?? retryForADay), error, reporter)
     const log = { job: job.id, input: job.input, code: error.code, errorCode: error.errorCode, cause: error.cause }
     if (end.kind === 'fail') {
-      const remedies = [...error.remedies, retryRemedy(job.id)]
+      const remedies = remediesOfQueued(error, job.id)
       this.#logger.error({ ...log, remedies }, `${job.input} ${end.status}: ${error.message}`)
       await reporter.failed({ status: end.status, error })
     } else if (end.kind === 'retry') {

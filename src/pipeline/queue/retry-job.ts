@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { TransientError, UsageError } from '../../core/errors.js'
+import { type ErrorReport, TransientError, UsageError } from '../../core/errors.js'
 import { isSameState, quickIdentity } from '../../core/file-identity.js'
 import type { Job, JobStore } from '../../ledger/index.js'
+import { INPUT_GONE_CODES } from '../input-guard.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { isWebAddress } from '../web-address.js'
 import { queuedRecordOf } from './queued-file.js'
@@ -77,9 +78,18 @@ async function newNameOf({ input, inputIdentity }: Job, names: readonly string[]
   return undefined
 }
 
-/** The next step for a person whose queued job failed. */
-export function retryRemedy(jobId: string): string {
-  return `Fix the cause, then run: voxmux jobs retry ${jobId}. Add the --config of its watch folder to use the present settings.`
+/** The next steps for a person whose queued job failed: those of its fault, then the retry. */
+export function remediesOfQueued(
+  { code, remedies }: Pick<ErrorReport, 'code' | 'remedies'>,
+  jobId: string,
+): readonly string[] {
+  const retry = `run: voxmux jobs retry ${jobId}`
+  return [
+    ...remedies,
+    INPUT_GONE_CODES.has(code)
+      ? `A watch folder takes the present version by itself. For any other job, ${retry}`
+      : `Fix the cause, then ${retry}. Add the --config of its watch folder to use the present settings.`,
+  ]
 }
 
 /** A process is running the job, and no other may change it. */

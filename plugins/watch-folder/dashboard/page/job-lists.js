@@ -172,13 +172,15 @@ function withKeys(remedy) {
   return inKeys === remedy ? remedy : `In the preset of the folder: ${inKeys[0].toLowerCase()}${inKeys.slice(1)}`
 }
 
+const CHANGED_REMEDY = 'Wait: the watched folder takes the present version of the file by itself.'
 const RETRY_REMEDY = 'Fix the cause, then press Try again. It uses the present settings of the watched folder.'
 
 /** The reason of a failure, its remedies, and the button that retries the job. */
 export function failure(job) {
   const { error } = job
   const code = error?.errorCode ? `${error.errorCode} ${error.name ?? ''}` : (error?.code ?? 'unknown')
-  const remedies = [...(error?.remedies ?? []).map(withKeys), RETRY_REMEDY]
+  const remedies =
+    error?.code === 'ERR_INPUT_CHANGED' ? [CHANGED_REMEDY] : [...(error?.remedies ?? []).map(withKeys), RETRY_REMEDY]
   const act = (text, label, work) => {
     const button = make('button', { type: 'button', 'aria-label': label, onclick: () => work(job, button) }, text)
     return button
