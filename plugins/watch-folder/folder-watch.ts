@@ -268,7 +268,7 @@ export class FolderWatch {
     this.#candidates.remove(path)
     this.#say(
       'output',
-      `${join(this.folder.path, path)} is passed over, as are all like it: its receipt says that voxmux made it.`,
+      `${join(this.folder.path, path)} is skipped, as are others like it: its receipt says that voxmux made it.`,
     )
   }
 

@@ -40,7 +40,10 @@ function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknow
   const where = path === '' ? '' : `"${path}" `
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownKey(schema, path === '' ? key : `${path}.${key}`))
+      return unknownKeys(
+        schema,
+        issue.keys.map((key) => (path === '' ? key : `${path}.${key}`)),
+      )
     case 'invalid_type':
       return [`${where}${valueAt(value, issue.path) === undefined ? 'is missing' : `must be ${kind(issue)}`}`]
     case 'invalid_value':
@@ -62,17 +65,30 @@ function dotted(keys: readonly PropertyKey[]): string {
     .replace(/^\./, '')
 }
 
-function unknownKey(schema: z.ZodType, named: string): string {
-  const path = named.replaceAll(/\[\d+\]/g, '[]')
+/** Describes the unknown keys of one section. The keys that it has follow the last one that resembles none. */
+function unknownKeys(schema: z.ZodType, keys: readonly string[]): readonly string[] {
   const paths = schemaKeys(schema).map((key) => key.path)
-  const section = path.slice(0, path.lastIndexOf('.') + 1)
+  const section = inSchema(keys[0] ?? '').replace(/[^.]*$/, '')
   const siblings = paths.filter((known) => known.startsWith(section) && !known.slice(section.length).includes('.'))
+  const known = siblings.map((sibling) => sibling.slice(section.length)).filter((name) => name !== '$schema')
+  const guesses = keys.map((key) => guessed(inSchema(key), siblings, paths))
+  return keys.map((key, index) => {
+    const guess = guesses[index]
+    if (guess) return `unknown key "${key}" (did you mean "${numbered(guess, key)}"?)`
+    const isLast = index === guesses.lastIndexOf(undefined)
+    return `unknown key "${key}"${isLast ? ` (known here: ${known.join(', ')})` : ''}`
+  })
+}
+
+function guessed(path: string, siblings: readonly string[], paths: readonly string[]): string | undefined {
   // The right name in the wrong section is as common as a typo.
   const elsewhere = paths.find((known) => lastName(known).toLowerCase() === lastName(path).toLowerCase())
-  const guess = nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
-  if (guess) return `unknown key "${named}" (did you mean "${numbered(guess, named)}"?)`
-  const known = siblings.map((sibling) => sibling.slice(section.length)).filter((name) => name !== '$schema')
-  return `unknown key "${named}" (known here: ${known.join(', ')})`
+  return nearest(path, siblings) ?? elsewhere ?? nearest(path, paths) ?? nearestName(path, paths)
+}
+
+/** The key of a schema behind the key of an entry: `folders[].path` for `folders[1].path`. */
+function inSchema(key: string): string {
+  return key.replaceAll(/\[\d+\]/g, '[]')
 }
 
 /** Gives a path of the schema the entries of the named one: `folders[].path` becomes `folders[1].path`. */

@@ -84,10 +84,10 @@ describe('loadPreset', () => {
   })
 
   it('tells every problem at once', async () => {
-    const path = await written('wrong.json', '{"verify":"quick","voice":{"modle":"a"},"zzz":1}')
+    const path = await written('wrong.json', '{"verify":"quick","voice":{"modle":"a"},"yyy":1,"zzz":1}')
     const error = await loadPreset(path).catch((thrown: Error) => thrown)
     expect(String(error)).toMatch(/"voice.model".*"verify" must be one of.*"description" is missing/)
-    expect(String(error)).toContain('unknown key "zzz" (known here: voice')
+    expect(String(error)).toContain('unknown key "yyy"; unknown key "zzz" (known here: voice')
   })
 
   it('says when there is no such file', async () => {

@@ -61,7 +61,7 @@ function refuseVideo(media: MediaInfo): void {
   if (pictureOf(media)) {
     throw new UsageError(
       'ERR_OUTPUT_TYPE_VIDEO',
-      `${media.path} is a video, and --output-type is only for audio files.`,
+      `${media.path} is a video, and only audio files can get another format.`,
       {
         input: media.path,
         remedies: ['Leave out --output-type: the output keeps the format of the video.'],

@@ -223,7 +223,7 @@ function selectTracks(media: MediaInfo, choice: TrackChoice): readonly AudioStre
   if (chosen) return [chosen]
   throw new UsageError('ERR_TRACK_MISSING', `${media.path} has no audio track "${choice}".`, {
     input: media.path,
-    remedies: [`Its audio tracks are: ${describeTracks(tracks.map(subjectTrack))}.`],
+    remedies: [`Choose one of its audio tracks: ${describeTracks(tracks.map(subjectTrack))}.`],
   })
 }
 

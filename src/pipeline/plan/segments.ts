@@ -152,7 +152,7 @@ function chapterTimes(media: MediaInfo, name: string): { startSec: number; endSe
     const titles = media.chapters.map((chapter) => `"${chapter.title ?? ''}"`).join(', ')
     throw new UsageError('ERR_SEGMENT_CHAPTER', `${media.path} has no chapter "${name}".`, {
       input: media.path,
-      remedies: [titles ? `Its chapters are ${titles}.` : 'It has no chapters: name the segment by time.'],
+      remedies: [titles ? `Name one of its chapters: ${titles}.` : 'It has no chapters: name the segment by time.'],
     })
   }
   return { startSec: found.startSec, endSec: found.endSec }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import PQueue from 'p-queue'
 import { toVoxmuxError, UsageError, type VoxmuxError } from '../../core/errors.js'
 import type { Logger } from '../../core/logger.js'
@@ -128,7 +128,9 @@ export class Spool {
       await writeFile(report, [`${error.code}: ${error.message}`, ...error.remedies, ''].join('\n'), { flag: 'wx' })
       await rename(path, rejected)
       this.#waiting.delete(name)
-      this.#options.logger.error({ spool: path, code: error.code }, `${path} was rejected: ${error.message}`)
+      const { code, message, remedies } = error
+      const renamed = `${path} was renamed to ${basename(rejected)}.`
+      this.#options.logger.error({ spool: path, code, remedies }, `${message} ${renamed}`)
     } catch (cause) {
       // Neither enqueued nor moved. Reading it again does no harm.
       const why = toVoxmuxError(cause, path).message

@@ -167,8 +167,8 @@ function inTargetOrder(
 function requireRoom({ media, container, profile }: Target, original: UnnumberedStream): void {
   const isSingle = holdsOneSound(profile)
   if (!isSingle && original.fate === 'copied') return
-  const why = isSingle ? 'it holds only one audio track' : original.reason
-  throw new UsageError('ERR_TRACK_NOT_ADDED', `No track can be added to a .${container} of ${media.path}: ${why}.`, {
+  const why = isSingle ? `.${container} holds only one audio track` : original.reason
+  throw new UsageError('ERR_TRACK_NOT_ADDED', `${media.path} cannot get another audio track: ${why}.`, {
     input: media.path,
     remedies: [`Name an output that holds several tracks, such as .${pictureOf(media) ? 'mkv' : 'mka'}.`],
   })
