@@ -28,6 +28,25 @@ export interface VoxmuxErrorOptions {
   readonly remedies?: readonly string[] | undefined
 }
 
+const OTHER_FFMPEG = 'Install another build of ffmpeg. `voxmux doctor` shows which one is used.'
+
+/** The next steps of faults that are thrown deep below the place that knows the command. */
+const USUAL_REMEDIES: Readonly<Partial<Record<ErrorCode, readonly string[]>>> = {
+  ERR_CUT_LENGTH: ['Play the file to its end in a media player. If it plays well, report it with this message.'],
+  ERR_ENCODER_OUTPUT: [OTHER_FFMPEG],
+  ERR_FFMPEG_FAILED: [
+    'Play the file to its end in a media player, and copy or export it again if it fails.',
+    OTHER_FFMPEG,
+  ],
+  ERR_FFPROBE_ANSWER: [OTHER_FFMPEG],
+  ERR_HLS_FRAMES: ['This is a defect of voxmux: please report it with the package.'],
+  ERR_HLS_PLAYLIST: ['Package the film again as plain HLS for video on demand.'],
+  ERR_HLS_SEGMENT: ['Copy the complete package again.'],
+  ERR_INPUT_UNREADABLE: ['Check the disk or share of the file, then run again.'],
+  ERR_OFFSETS: ['Choose another container with --output, such as .mkv.'],
+  ERR_ONNX_MODEL: ['Correct the model or its description: see docs/onnx-engine.md.'],
+}
+
 /**
  * Base of every error that voxmux throws on purpose. The subclass is the kind of failure and sets the exit code; `code`
  * is the exact fault. A message is one sentence for users and never contains a secret or a signed link.
@@ -47,7 +66,7 @@ export abstract class VoxmuxError extends Error {
     this.input = options.input
     this.errorCode = options.errorCode
     this.errorName = options.errorName
-    this.remedies = options.remedies ?? []
+    this.remedies = options.remedies ?? USUAL_REMEDIES[code] ?? []
   }
 }
 

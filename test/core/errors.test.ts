@@ -29,6 +29,12 @@ it('takes the gravest of several exit codes, in the order of the contract', () =
   )
 })
 
+it('says what to do after a fault that is thrown far below the command', () => {
+  const fault = new JobFailedError('ERR_FFMPEG_FAILED', 'ffmpeg failed.')
+  expect(fault.remedies.join(' ')).toMatch(/voxmux doctor/)
+  expect(new JobFailedError('ERR_FFMPEG_FAILED', 'm', { remedies: ['Wait.'] }).remedies).toEqual(['Wait.'])
+})
+
 it.each([
   [UsageError, 2],
   [PrecheckError, 5],
