@@ -53,6 +53,16 @@ describeOnPostgres('transactions of PostgreSQL that meet', (server) => {
     expect(runs).toBe(3)
   })
 
+  it('keep the limit of a day, also if each transaction reads what was there when it began', async () => {
+    const url = databaseWith("default_transaction_isolation = 'repeatable read'")
+    const { spending, close } = await openSharedLedger(url)
+    onTestFinished(close)
+    const reserve = (id: string) => spending.reserve(id, 20, { maxSecondsPerDay: 100 }).catch(() => {})
+    await reserve('first')
+    await Promise.all(Array.from({ length: 12 }, (_, index) => reserve(`other ${index}`)))
+    expect(await spending.spent()).toMatchObject({ reservedSec: 100 })
+  })
+
   it('hand out each job once, also where every transaction has to be serializable', async () => {
     const url = databaseWith("default_transaction_isolation = 'serializable'")
     const { jobs, close } = await openSharedLedger(url)

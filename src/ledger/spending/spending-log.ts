@@ -39,9 +39,10 @@ export class SpendingLog {
       const known = await tx.get('SELECT committed FROM spending WHERE id = ?', [id])
       if (known?.committed === 1) return
       const day = dayOf(tx.nowMs)
-      // Only one process at a time adds to a day, and none exceeds its limit.
+      // Only one process at a time adds to a day, and none exceeds its limit. A write, because a lock alone does not
+      // show the rows of the one before to a transaction with repeatable reads.
       await tx.run('INSERT INTO spending_days (day) VALUES (?) ON CONFLICT DO NOTHING', [day])
-      await tx.get(`SELECT day FROM spending_days WHERE day = ? ${tx.dialect.forUpdate}`, [day])
+      await tx.run('UPDATE spending_days SET day = day WHERE day = ?', [day])
       // Replace an earlier reservation: it may be from yesterday, or of another length.
       await tx.run('DELETE FROM spending WHERE id = ? AND committed = 0', [id])
       const { committedSec, reservedSec } = await spentOn(tx, day)
