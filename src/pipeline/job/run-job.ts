@@ -139,7 +139,7 @@ class JobRun {
   /** The outcome of a job that stopped with a fault, once hooks and store know of it. */
   async failed(thrown: unknown): Promise<JobOutcome> {
     // Another process that has taken over the job has removed the files of this attempt, which explains every fault.
-    await this.#held?.beat()
+    if (!this.#held?.signal.aborted) await this.#held?.beat()
     const error = this.#errorOf(thrown)
     const { id, input } = this.reporter.facts
     this.#context.logger.debug({ job: id, error: error.code, cause: error.cause }, 'job ended')

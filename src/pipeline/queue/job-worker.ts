@@ -173,7 +173,7 @@ class QueueWorker implements JobWorker {
       this.#options.onEvent?.(outcome.event)
     } catch (thrown) {
       // Another process that has taken over the job has removed the files of this attempt, which explains every fault.
-      await held.beat()
+      if (!held.signal.aborted) await held.beat()
       const error = toVoxmuxError(held.signal.aborted ? held.signal.reason : thrown, job.input)
       // Another process took over the job and reports its end.
       if (isLeaseLost(error)) throw error
