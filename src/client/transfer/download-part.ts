@@ -25,8 +25,8 @@ export class DownloadPart {
   #writtenBytes = 0
   /** Announced length, or null. */
   #totalBytes: number | null = null
-  /** Strong entity tag or date of the last change: the values that If-Range accepts (RFC 9110, 13.1.5). */
-  #validator: string | null = null
+  /** Entity tag and date of the last change, as the file began. */
+  #version: Version = {}
   #isEncoded = false
 
   constructor(file: FileHandle, maxBytes = Number.POSITIVE_INFINITY) {
@@ -48,7 +48,7 @@ export class DownloadPart {
     if (this.#writtenBytes > 0) await this.#file.truncate(0)
     this.#writtenBytes = 0
     this.#totalBytes = null
-    this.#validator = null
+    this.#version = {}
     this.#isEncoded = false
   }
 
@@ -64,7 +64,7 @@ export class DownloadPart {
     { transport }: TransferContext,
     { signal, onProgress, mayBeText }: TransferOptions & { readonly mayBeText?: boolean | undefined },
   ): Promise<number> {
-    const headers = rangeHeaders(this.#writtenBytes, this.#validator)
+    const headers = rangeHeaders(this.#writtenBytes, validatorOf(this.#version))
     const answer = await transport.getStream({ operation: 'download', url: url.href, headers, signal })
     await this.#begin(answer)
     if ((this.#totalBytes ?? 0) > this.#maxBytes) {
@@ -108,10 +108,11 @@ export class DownloadPart {
   }
 
   /** Not every storage obeys If-Range: a part may be of a file that was replaced by one of the same length. */
-  #isSameFile(headers: StreamAnswer['headers']): boolean {
-    const { etag, 'last-modified': lastModified } = headers
-    const validator = this.#validator?.startsWith('"') ? etag : lastModified
-    return this.#validator === null || validator === undefined || validator === this.#validator
+  #isSameFile({ etag, 'last-modified': lastModified }: Version): boolean {
+    const { etag: tag, 'last-modified': date } = this.#version
+    // Equal weak tags prove nothing, but different ones do.
+    if (tag && etag) return tag.replace('W/', '') === etag.replace('W/', '')
+    return !date || !lastModified || date === lastModified
   }
 
   async #takeWhole(answer: StreamAnswer): Promise<void> {
@@ -126,7 +127,7 @@ export class DownloadPart {
     if (this.#isEncoded) return
     const length = headers['content-length']
     this.#totalBytes = length === undefined ? null : Number(length)
-    this.#validator = validatorOf(headers)
+    this.#version = headers
   }
 
   async #write(chunk: Buffer): Promise<void> {
@@ -171,9 +172,11 @@ function rangeHeaders(writtenBytes: number, validator: string | null): Record<st
   return validator === null ? range : { ...range, 'if-range': validator }
 }
 
-/** The validator of a response. A weak entity tag does not count. */
-function validatorOf(headers: StreamAnswer['headers']): string | null {
-  const { etag, 'last-modified': lastModified } = headers
+/** Headers that tell a file from another one at its address. */
+type Version = Pick<StreamAnswer['headers'], 'etag' | 'last-modified'>
+
+/** The value that If-Range accepts (RFC 9110, 13.1.5). A weak entity tag does not count. */
+function validatorOf({ etag, 'last-modified': lastModified }: Version): string | null {
   if (etag && !etag.startsWith('W/')) return etag
   return lastModified ?? null
 }
