@@ -33,7 +33,7 @@ export const pollingOptionsSchema = z.strictObject({
     .default(60_000)
     .meta({ description: 'Time after the last webhook during which webhooks count as arriving.' }),
   notFoundGraceMs: ms
-    .default(10_000)
+    .default(60_000)
     .meta({ description: 'Time for which a file may be NotFound before its job fails.' }),
   unchangedMs: ms
     .default(86_400_000)

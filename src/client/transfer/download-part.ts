@@ -110,9 +110,10 @@ export class DownloadPart {
   /** Not every storage obeys If-Range: a part may be of a file that was replaced by one of the same length. */
   #isSameFile({ etag, 'last-modified': lastModified }: Version): boolean {
     const { etag: tag, 'last-modified': date } = this.#version
-    // Equal weak tags prove nothing, but different ones do.
-    if (tag && etag) return tag.replace('W/', '') === etag.replace('W/', '')
-    return !date || !lastModified || date === lastModified
+    if (tag && etag && tag.replace('W/', '') !== etag.replace('W/', '')) return false
+    // Equal weak tags prove nothing.
+    const isProved = tag === etag && tag?.startsWith('"')
+    return isProved || !date || !lastModified || date === lastModified
   }
 
   async #takeWhole(answer: StreamAnswer): Promise<void> {
