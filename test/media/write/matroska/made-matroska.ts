@@ -6,6 +6,20 @@ export function matroskaFile(made: MadeMatroska): Buffer {
   return new FileMaker(made).bytes()
 }
 
+/** Several packets in a block, by how their sizes are stated (RFC 9559, 10.3): their number less one, and all sizes but the last. */
+const LACES: Readonly<Record<string, (last: Buffer) => Lace>> = {
+  xiph: (last) => ({ flags: 2, sizes: [1, 1], packets: [marked(1, 2), last] }),
+  // The second size is a difference of 2.
+  ebml: (last) => ({ flags: 6, sizes: [2, 0x81, 0xc1], packets: [marked(1, 2), marked(3, 4), last] }),
+  fixed: (last) => ({ flags: 4, sizes: [1], packets: [marked(last.length, 2), last] }),
+}
+
+interface Lace {
+  readonly flags: number
+  readonly sizes: readonly number[]
+  readonly packets: readonly Buffer[]
+}
+
 interface Placed {
   readonly track: number
   readonly time: number
@@ -218,9 +232,10 @@ class FileMaker {
     const lead = Buffer.from([0x80 | (track + 1), 0, 0, form === 'simple' ? 0x80 : 0])
     lead.writeInt16BE(time, 1)
     const payload = marked(length, mark)
-    if (form === 'laced') {
-      lead[3] = 0x82
-      return element(0xa3, this.#width(), lead, Buffer.from([1, 1]), marked(1, 2), payload)
+    const lace = LACES[form]?.(payload)
+    if (lace) {
+      lead[3] = 0x80 | lace.flags
+      return element(0xa3, this.#width(), lead, Buffer.from(lace.sizes), ...lace.packets)
     }
     if (form === 'simple') return element(0xa3, this.#width(), lead, payload)
     const isVoice = track === 0

@@ -7,7 +7,7 @@ export interface MadeBlock {
   /** Since the block before it. */
   readonly ticks: number
   readonly size: number
-  readonly form: 'simple' | 'group' | 'laced'
+  readonly form: 'simple' | 'group' | 'xiph' | 'ebml' | 'fixed'
 }
 
 /** A file as the tests make it up. */
@@ -53,7 +53,7 @@ const block: fc.Arbitrary<MadeBlock> = fc.record({
   // Also gaps that are longer than the times in a cluster can be.
   ticks: fc.oneof({ weight: 20, arbitrary: fc.nat({ max: 60 }) }, fc.nat({ max: 4000 }), fc.nat({ max: 90_000 })),
   size: fc.integer({ min: 1, max: 200 }),
-  form: fc.constantFrom('simple', 'group', 'laced'),
+  form: fc.constantFrom('simple', 'group', 'xiph', 'ebml', 'fixed'),
 })
 
 export const files: fc.Arbitrary<MadeMatroska> = fc.record({
