@@ -1,6 +1,7 @@
 import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { AudioStreamInfo, MediaInfo } from '../../../src/media/media-info.js'
+import { chunkPlaces } from '../../../src/media/verify/places/chunk-places.js'
 import { censusFaults } from '../../../src/media/write/census.js'
 import { soundChunks } from '../../../src/media/write/chunks/chunks.js'
 import { copyPlan } from '../../../src/media/write/copy-plan.js'
@@ -10,11 +11,12 @@ import { folderOfTests } from '../../helpers/system/folder-of-tests.js'
 
 const folder = folderOfTests()
 
-type Form = 'riff' | 'aiff' | 'w64' | 'caf'
-const CONTAINERS = { riff: 'wav', aiff: 'aiff', w64: 'w64', caf: 'caf' } as const
-const ALIGN = { riff: 2, aiff: 2, w64: 8, caf: 1 } as const
+type Form = 'riff' | 'rf64' | 'bw64' | 'aiff' | 'w64' | 'caf'
+const CONTAINERS = { riff: 'wav', rf64: 'wav', bw64: 'wav', aiff: 'aiff', w64: 'w64', caf: 'caf' } as const
+const ALIGN = { riff: 2, rf64: 2, bw64: 2, aiff: 2, w64: 8, caf: 1 } as const
+const WAVE = ['fmt ', 'data'] as const
 const CODING = {
-  ...{ riff: ['fmt ', 'data'], w64: ['fmt ', 'data'], aiff: ['COMM', 'SSND'], caf: ['desc', 'pakt', 'data'] },
+  ...{ riff: WAVE, rf64: WAVE, bw64: WAVE, w64: WAVE, aiff: ['COMM', 'SSND'], caf: ['desc', 'pakt', 'data'] },
 } as const
 const W64_RIFF = Buffer.from('726966662e91cf11a5d628db04c10000', 'hex')
 
@@ -29,15 +31,27 @@ function chunkBytes(form: Form, { id, body }: MadeChunk): Buffer {
   if (form === 'w64') head.writeBigUInt64LE(BigInt(24 + body.length), 16)
   else if (form === 'caf') head.writeBigInt64BE(BigInt(body.length), 4)
   else if (form === 'aiff') head.writeUInt32BE(body.length, 4)
+  else if (id === 'data' && (form === 'rf64' || form === 'bw64')) head.writeUInt32LE(0xffff_ffff, 4)
   else head.writeUInt32LE(body.length, 4)
   const padding = Math.ceil(body.length / ALIGN[form]) * ALIGN[form] - body.length
   return Buffer.concat([head, body, Buffer.alloc(padding)])
 }
 
-function fileOf(form: Form, chunks: readonly MadeChunk[], trailing = Buffer.alloc(0)): Buffer {
+function fileOf(form: Form, chunks: readonly MadeChunk[], trailing = Buffer.alloc(0), sampleCount = 0): Buffer {
   const body = Buffer.concat(chunks.map((made) => chunkBytes(form, made)))
   const size = Buffer.alloc(8)
   switch (form) {
+    case 'rf64':
+    case 'bw64': {
+      // Sizes of 64 bits: those of the file and of the samples, and the number of samples.
+      const sizes = Buffer.alloc(28)
+      const samples = chunks.find(({ id }) => id === 'data')?.body.length ?? 0
+      sizes.writeBigUInt64LE(BigInt(body.length + 4 + 36))
+      sizes.writeBigUInt64LE(BigInt(samples), 8)
+      sizes.writeBigUInt64LE(BigInt(sampleCount), 16)
+      const head = Buffer.concat([Buffer.from(form.toUpperCase()), Buffer.alloc(4, 0xff), Buffer.from('WAVE')])
+      return Buffer.concat([head, chunkBytes(form, { id: 'ds64', body: sizes }), body, trailing])
+    }
     case 'riff':
       size.writeUInt32LE(body.length + 4)
       return Buffer.concat([Buffer.from('RIFF'), size.subarray(0, 4), Buffer.from('WAVE'), body, trailing])
@@ -54,7 +68,7 @@ function fileOf(form: Form, chunks: readonly MadeChunk[], trailing = Buffer.allo
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 40 }).map((list) => Buffer.from(list))
 const unknown = fc.record({ id: fc.constantFrom('zzzz', 'LIST', 'cue ', 'iXML', 'APPL', 'uuid'), body: bytes })
-const files = fc.constantFrom<Form>('riff', 'aiff', 'w64', 'caf').chain((form) =>
+const files = fc.constantFrom<Form>('riff', 'rf64', 'bw64', 'aiff', 'w64', 'caf').chain((form) =>
   fc.record({
     form: fc.constant(form),
     // Unknown chunks before, between and behind those of the coding.
@@ -74,6 +88,12 @@ async function chunksOf(path: string, file: Buffer): Promise<readonly MadeChunk[
   })
 }
 
+/** Whether each size that a file states is right, as verification reads it. */
+async function placesIn(path: string) {
+  await using file = await open(path)
+  return (await chunkPlaces(file)).map(({ leadsTo }) => leadsTo)
+}
+
 it('accounts for every byte of any chunks, and replaces those of the sound alone', async () => {
   await fc.assert(
     fc.asyncProperty(files, async ({ form, gaps, old, fresh, trailing }) => {
@@ -85,7 +105,7 @@ it('accounts for every byte of any chunks, and replaces those of the sound alone
       const [path, side, target] = [folder.file('made'), folder.file('side'), folder.file('out')]
       const input = fileOf(form, before, rest)
       await writeFile(path, input)
-      await writeFile(side, fileOf(form, coding(fresh)))
+      await writeFile(side, fileOf(form, coding(fresh), undefined, 77))
       const media = { path, sizeBytes: input.length, container: CONTAINERS[form], startSec: 0, durationSec: 1 }
       const stream = { audioIndex: 0, sampleRate: 48_000, channels: 1, startSec: 0 } as unknown as AudioStreamInfo
       const encoding = { codec: 'mp3', encoder: 'libmp3lame', lossless: false, bitRate: 1, options: [] }
@@ -99,13 +119,16 @@ it('accounts for every byte of any chunks, and replaces those of the sound alone
       const donor = await soundChunks.readDonor(side, track, undefined, parsed)
       await copyPlan(soundChunks.layOut(parsed, wanted, [donor]), target, { input: path, donors: [side] })
       const output = await readFile(target)
+      const places = await placesIn(target)
       await rm(target)
+      expect(places).toContain('')
+      expect(places).not.toContain(null)
       const made = coding(fresh)
       const isCoding = (id: string) => CODING[form].some((own) => own === id)
       const expected = before.map((chunk) => (isCoding(chunk.id) ? made.find(({ id }) => id === chunk.id) : chunk))
-      expect(output.equals(fileOf(form, expected as readonly MadeChunk[], rest))).toBe(true)
+      expect(output.equals(fileOf(form, expected as readonly MadeChunk[], rest, 77))).toBe(true)
       await writeFile(target, output)
-      expect(await chunksOf(target, output)).toEqual(expected)
+      expect((await chunksOf(target, output)).filter(({ id }) => id !== 'ds64')).toEqual(expected)
       await rm(target)
     }),
     { numRuns: process.env.VOXMUX_SOAK ? 2000 : 40 },
