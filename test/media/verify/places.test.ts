@@ -2,6 +2,7 @@ import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { uint32BE } from '../../../src/media/number-bytes.js'
 import { aviPlaces } from '../../../src/media/verify/places/avi-places.js'
+import { chunkPlaces } from '../../../src/media/verify/places/chunk-places.js'
 import { misledIndices } from '../../../src/media/verify/places/stated-place.js'
 import { verifyMux } from '../../../src/media/verify/verify-mux.js'
 import { ffmpeg, picture, tone } from '../../helpers/media-factory.js'
@@ -169,6 +170,18 @@ it.each([
   expect(misledIndices(before, before)).toEqual([])
   bytes.writeUInt8((bytes[bytes.indexOf(mark) + 4 + behind] as number) + 1, bytes.indexOf(mark) + 4 + behind)
   expect(misledIndices(before, await placesOf(bytes))).toEqual(['the places in indx of stream 0'])
+})
+
+it.each([
+  ['is not judged', [0, 0, 0, 0], null],
+  ['is right', [4, 0, 0, 0], ''],
+  ['is wrong', [2, 0, 0, 0], null],
+])('the size of a WAV %s whose samples state %j', async (_, size, leadsTo) => {
+  const path = folder.file('sizes.wav')
+  const samples = Buffer.concat([Buffer.from('data'), Buffer.from(size), Buffer.alloc(4)])
+  await writeFile(path, Buffer.concat([Buffer.from('RIFF\x10\0\0\0WAVE', 'latin1'), samples]))
+  await using file = await open(path)
+  expect(await chunkPlaces(file)).toEqual([{ by: 'the sizes of chunks', leadsTo }])
 })
 
 it.each([

@@ -27,6 +27,8 @@ const FORMS: ReadonlyMap<string, Form> = new Map([
 
 /** A size that `ds64` states. */
 const ELSEWHERE = 0xffff_ffff
+/** Chunks that last to the end of the file if they state no size. */
+const OPENABLE: ReadonlySet<string> = new Set(['data', 'LIST'])
 const MOST_CHUNKS = 20_000
 const HEAD_BYTES = 24
 /** Bytes of `fmt ` up to the rate, with the number of channels before it. */
@@ -69,7 +71,7 @@ async function partAt(near: NearReader, start: number, sizeBytes: number) {
     const bytes = await near(at, HEAD_BYTES)
     const id = bytes.toString('latin1', 0, 4)
     const stated = bytes.length < form.chunk ? -1 : form.bodyOf(bytes)
-    if (stated < 0) break
+    if (stated < 0 || (stated === 0 && OPENABLE.has(id))) break
     if (id === 'ds64' && bytes.length === HEAD_BYTES) {
       end = start + 8 + Number(bytes.readBigUInt64LE(8))
       samples = Number(bytes.readBigUInt64LE(16))
