@@ -3,7 +3,7 @@ import { MOST_OFF_SEC } from '../write/pes/clock-fault.js'
 import type { MuxResult } from '../write/remux/mux.js'
 import { newStreams } from '../write/remux/mux-command.js'
 import type { MuxPlan } from '../write/remux/mux-plan.js'
-import type { PacketTimesByIndex, StreamTimes } from '../write/remux/packet-times.js'
+import { type PacketTimesByIndex, SIZE_UNIT, type StreamTimes } from '../write/remux/packet-times.js'
 import type { PacketHashes } from '../write/remux/stream-hash.js'
 import type { Writing } from '../write/writing.js'
 
@@ -75,9 +75,9 @@ const EDITED: Ends = { ...EXACT, before: 2, behind: 2, priming: LEAD_IN, others:
  * ffmpeg divides such bytes into frames, and takes others around them for frames. A recording may begin inside a frame of
  * MPEG audio, whose rest ffmpeg reads as one packet with the first new frame.
  */
-const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, priming: 2, joined: 1, others: 2, missing: 0 }
+const BARE: Ends = { before: 8, behind: Number.POSITIVE_INFINITY, priming: 0, joined: 1, others: 2, missing: 0 }
 /** Frames between tags, which ffmpeg may take for frames or for the end of the last one. */
-const TAGGED: Ends = { ...BARE, priming: 0, joined: 0, others: 1 }
+const TAGGED: Ends = { ...BARE, joined: 0, others: 1 }
 /** The input may end in a frame, which has no place for a whole one. */
 const UNITS: Ends = { ...BARE, missing: 1 }
 /** The encoder may end with a packet more than there are places. */
@@ -101,6 +101,8 @@ function shiftOf(
 ): number | undefined {
   for (let early = 0; early <= before; early++) {
     for (let late = 0; late <= (early === 0 ? priming : joined); late++) {
+      // Other bytes of the same length are a damaged packet.
+      if (late > 0 && early > 0 && sizeOf(is[early - 1]) <= sizeOf(was[0])) continue
       let same = 0
       while (late + same < was.length && was[late + same] === is[early + same]) same++
       const [left, more] = [was.length - late - same, is.length - early - same]
@@ -110,11 +112,13 @@ function shiftOf(
   return undefined
 }
 
+const sizeOf = (content = 0): number => Math.floor(content / SIZE_UNIT)
+
 /** Writers that state the time of each packet, or of a few; with the error in seconds that a clock may have. */
 const OWN_TIMES: ReadonlyMap<string, number> = new Map([
   ...(['iso-bmff', 'matroska'] as const).map((writer) => [writer, 0] as const),
-  // Two units may be off in opposite directions.
-  ...(['transport', 'program'] as const).map((writer) => [writer, 2 * MOST_OFF_SEC] as const),
+  // Two units may be off in opposite directions. Those of a program stream keep the times of the input.
+  ['transport', 2 * MOST_OFF_SEC],
 ])
 
 /** True if all packets behind the priming keep their times, within a tick of each clock. */

@@ -135,7 +135,7 @@ function survey(file: ProgramFile, { media, tracks }: Wanted): Survey {
       skipSamples: lateSamples(media, input),
       sampleCount: wantedFrames(frames) * kind.samplesOf(frames.form),
       priming: 'trimmed' as const,
-      becomesOtherPackets: true,
+      ...(lesserRate !== undefined && { becomesOtherPackets: true as const }),
     })
   }
   const changed = new Set(tracks.map(({ input }) => programStream(input.id ?? -1)))

@@ -20,7 +20,7 @@ export type PacketTimesByIndex = ReadonlyMap<number, StreamTimes>
 type Floats = ReturnType<typeof Column.floats>
 
 /** A size lies above a checksum of 32 bits. */
-const SIZE_UNIT = 2 ** 32
+export const SIZE_UNIT = 2 ** 32
 
 /** ffmpeg's "no timestamp". */
 const NO_PTS = '-9223372036854775808'
