@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { fileFacts } from '../../../../plugins/watch-folder/candidates/file-facts.js'
+import { type FileFacts, fileFacts } from '../../../../plugins/watch-folder/candidates/file-facts.js'
 import { Intake, type IntakeResult } from '../../../../plugins/watch-folder/intake/intake.js'
 import { openSeenFiles, type SeenFiles } from '../../../../plugins/watch-folder/intake/seen-files.js'
 import type { WatchedFolder } from '../../../../plugins/watch-folder/watched-folder.js'
@@ -17,8 +17,8 @@ export interface IntakeBench {
   /** Absolute path below the watched folder. */
   file(path: string): string
   watched(more?: Partial<WatchedFolder>): WatchedFolder
-  /** Takes a file as the daemon does when it has settled. */
-  take(path: string, folder?: WatchedFolder): Promise<IntakeResult>
+  /** Takes a file as the daemon does when it has settled. @param seen its facts, if it has changed since */
+  take(path: string, folder?: WatchedFolder, seen?: FileFacts | null): Promise<IntakeResult>
   /** Runs what is queued to its end. */
   work(): Promise<void>
   /** Removes the index of seen files. */
@@ -47,8 +47,8 @@ export function intakeBench(): IntakeBench {
   })
   return {
     ...{ jobs, file, watched },
-    async take(path, folder = watched()) {
-      const facts = await fileFacts(file(path))
+    async take(path, folder = watched(), seenFacts) {
+      const facts = seenFacts ?? (await fileFacts(file(path)))
       if (!facts) throw new Error(`${path} is not there`)
       return new Intake(folder, jobs.pipeline.context, seen).take(path, facts, new AbortController().signal)
     },

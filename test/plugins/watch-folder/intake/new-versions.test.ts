@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { fileFacts } from '../../../../plugins/watch-folder/candidates/file-facts.js'
 import { tinyWave } from '../../../helpers/sound/tiny-wave.js'
 import { waveHeader } from '../../../helpers/sound/wave-header.js'
 import { intakeBench } from './intake-bench.js'
@@ -58,4 +59,26 @@ it.each(['renamed', 'removed and copied again'])('reports a failed file again th
     remedies: expect.arrayContaining([expect.stringContaining('voxmux jobs retry')]),
     job: 'job' in taken ? taken.job.id : null,
   })
+})
+
+it('asks again about a file that changed while its content was read', async () => {
+  writeFileSync(file('a.wav'), tinyWave(1))
+  const before = await fileFacts(file('a.wav'))
+  writeFileSync(file('a.wav'), tinyWave(2))
+  expect(await take('a.wav', watched(), before)).toEqual({ outcome: 'later' })
+  expect(await jobs.pipeline.context.jobs.list()).toEqual([])
+})
+
+it('forgets the job of an older version, unless a worker has begun it', async () => {
+  const { jobs: ledger } = jobs.pipeline.context
+  for (const sec of [1, 2]) {
+    writeFileSync(file('a.wav'), tinyWave(sec))
+    expect(await take('a.wav')).toMatchObject({ outcome: 'queued' })
+  }
+  const [waiting, ...others] = await ledger.list()
+  expect(others).toEqual([])
+  await ledger.claim(waiting?.key ?? '')
+  writeFileSync(file('a.wav'), tinyWave(3))
+  expect(await take('a.wav')).toEqual({ outcome: 'later' })
+  expect(await ledger.list()).toMatchObject([{ id: waiting?.id }])
 })
