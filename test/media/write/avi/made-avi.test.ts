@@ -70,6 +70,12 @@ it('replaces the packets of any sound, and no other chunk', async () => {
   )
 })
 
+it('leaves an AVI of which ffmpeg reads other streams alone', async () => {
+  const [film] = fc.sample(films, { numRuns: 1, seed: 1 }) as [Film]
+  const written = replaceSound(folder, inputOf(film), { ...film, streamCount: 5 })
+  await expect(written).rejects.toThrow('it has other streams than ffmpeg reads')
+})
+
 /** The entries of the index, with their places in the file. */
 function indexOf({ index, packets, moviAt }: ReturnType<typeof readAvi>) {
   if (!index) return null

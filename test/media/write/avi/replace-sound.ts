@@ -21,17 +21,23 @@ interface NewSound {
   readonly voices: readonly number[]
   /** Packets of each sound. */
   readonly fresh: readonly (readonly Buffer[])[]
+  /** Streams that ffmpeg reads, if it is not each of them. */
+  readonly streamCount?: number
 }
 
 /** Gives an AVI new sound by the writer, and expects a census of every byte and indices that lead as before. @returns the output */
-export async function replaceSound(folder: TestFolder, input: Buffer, { voices, fresh }: NewSound): Promise<Buffer> {
+export async function replaceSound(
+  folder: TestFolder,
+  input: Buffer,
+  { voices, fresh, streamCount = 4 }: NewSound,
+): Promise<Buffer> {
   const [path, target] = [folder.file('made.avi'), folder.file('out.avi')]
   await writeFile(path, input)
   const sides = voices.map((voice) => folder.file(`side-${voice}.avi`))
   for (const [place, side] of sides.entries()) {
     await writeFile(side, sideOf(fresh[voices[place] ?? 0] ?? []))
   }
-  const media = { path, sizeBytes: input.length, formatName: 'avi', durationSec: 1, streams: [0, 1, 2, 3] }
+  const media = { path, sizeBytes: input.length, formatName: 'avi', durationSec: 1, streams: Array(streamCount) }
   const encoding = { codec: 'mp3', encoder: 'libmp3lame', lossless: false, bitRate: 1, options: [] }
   const tracks = voices.map((voice) => {
     const stream = { index: voice + 1, audioIndex: voice, sampleRate: 48_000 } as unknown as AudioStreamInfo

@@ -74,6 +74,8 @@ describe('the ISO base media writer, of files that no one has seen', () => {
           const wanted = place === voice ? trackSamples(side, 0) : trackSamples(before, place)
           expect(samples.map((bytes) => bytes.toString('hex'))).toEqual(wanted.map((bytes) => bytes.toString('hex')))
         }
+        const [made, stated] = [lengthOf(side, 0), lengthOf(after, voice)]
+        expect(stated.ticks / stated.timeScale).toBeCloseTo(made.ticks / made.timeScale, 3)
         const [was, is] = [boxTree(before), boxTree(after)]
         const edits = movie.tracks[voice]?.edits ? [] : ['edts', 'elst']
         const types = (tree: typeof was) => tree.map(({ path }) => path.split('/').at(-1)?.replace(/#.*/, ''))
@@ -109,6 +111,15 @@ describe('the ISO base media writer, of files that no one has seen', () => {
     )
   })
 })
+
+/** Length of a track by `mdhd`. */
+function lengthOf(file: Buffer, track: number): { readonly timeScale: number; readonly ticks: number } {
+  const path = `moov/trak${track === 0 ? '' : `#${track}`}/mdia/mdhd`
+  const box = boxTree(file).find((each) => each.path === path)
+  const body = file.subarray((box?.start ?? 0) + (box?.header ?? 0))
+  if (body[0] === 1) return { timeScale: body.readUInt32BE(20), ticks: Number(body.readBigUInt64BE(24)) }
+  return { timeScale: body.readUInt32BE(12), ticks: body.readUInt32BE(16) }
+}
 
 /** The parts of a range that belong to no packet of a track. */
 function besideVoice(file: Buffer, voice: number, start: number, end: number) {

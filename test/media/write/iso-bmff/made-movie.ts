@@ -8,6 +8,7 @@ export interface MadeTrack {
   readonly ticks: number
   /** Sizes of the samples of each chunk. */
   readonly chunks: readonly (readonly number[])[]
+  /** True for places and times of 64 bits. */
   readonly isWide: boolean
   readonly sizes: 'stsz' | 'stz2'
   readonly edits: boolean
@@ -107,7 +108,9 @@ function trackBox(made: MadeTrack, place: number, offsets: readonly number[], un
     ...(edits ? [box('edts', list, unknown('edts'))] : []),
     box(
       'mdia',
-      box('mdhd', uint32BE(0, 0, 0, timeScale, durationOf(made), 0x55c4_0000)),
+      isWide
+        ? box('mdhd', uint32BE(0x0100_0000, 0, 0, 0, 0, timeScale, 0, durationOf(made), 0x55c4_0000))
+        : box('mdhd', uint32BE(0, 0, 0, timeScale, durationOf(made), 0x55c4_0000)),
       unknown('mdia'),
       box('hdlr', uint32BE(0, 0), Buffer.from('soun'), uint32BE(0, 0, 0), Buffer.from([0])),
       box(
