@@ -38,7 +38,7 @@ type Sound = Pick<AudioStreamInfo, 'sampleRate' | 'channels'>
 
 /**
  * Reads the sizes that a file of chunks states for its chunks and for itself. ffmpeg plays a file with other sizes to its
- * end, which other readers do not. `fmt ` must state the sound that is decoded.
+ * end. Other readers do not. The channels and the rate in `fmt ` must be those that are decoded.
  */
 export async function chunkPlaces(file: FileHandle, sound?: Sound): Promise<readonly StatedPlace[]> {
   const { size: sizeBytes } = await file.stat()
