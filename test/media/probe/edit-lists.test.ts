@@ -122,17 +122,32 @@ describe('what a movie file can say of itself', () => {
     expect((await probe(part)).streams.filter(({ kind }) => kind === 'audio')).toHaveLength(2)
   })
 
-  it('takes several edits that together are one, and keeps every sample and picture', async () => {
-    const path = await withEdits('one-after-the-other.mov', [
-      [480, 0, 1],
-      [480, 0.48, 1],
-      [40, 0.96, 1],
-    ])
-    const { output } = await replaceVoice(path, folder.file('one-after-the-other.out.mov'))
-    const heard = (file: string) => ffmpegOutput('-i', file, '-map', '0:a', '-f', 's16le', 'pipe:1')
+  it.each([
+    [
+      'several edits that together are one',
+      [
+        [480, 0, 1],
+        [480, 0.48, 1],
+        [40, 0.96, 1],
+      ],
+    ],
+    ['one edit without a length', [[0, 0, 1]]],
+  ] as const)('takes %s, and keeps every sample and picture', async (what, edits) => {
+    const path = await withEdits(`${what}.mov`, edits)
+    const { output } = await replaceVoice(path, folder.file(`${what}.out.mov`))
+    const asWhole = ['-advanced_editlist', '0']
+    const heard = (file: string) => ffmpegOutput(...asWhole, '-i', file, '-map', '0:a', '-f', 's16le', 'pipe:1')
     expect((await heard(output)).equals(await heard(folder.file('plain.mov')))).toBe(true)
     const seen = async (file: string) => {
-      const show = ['-select_streams', 'v', '-show_entries', 'packet=pts_time,size', '-show_data_hash', 'md5']
+      const show = [
+        ...asWhole,
+        '-select_streams',
+        'v',
+        '-show_entries',
+        'packet=pts_time,size',
+        '-show_data_hash',
+        'md5',
+      ]
       return (await ffprobeJson(file, ...show, '-show_packets')).packets
     }
     const facts = (packets: unknown) =>

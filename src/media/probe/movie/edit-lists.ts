@@ -1,6 +1,6 @@
 import { PrecheckError } from '../../../core/errors.js'
 import type { MediaInfo } from '../../media-info.js'
-import { type Edit, hasHole, NORMAL_RATE, shownEdits } from './edits.js'
+import { type Edit, hasHole, isOpen, NORMAL_RATE, shownEdits } from './edits.js'
 import type { MovieTrack } from './movie-tracks.js'
 
 /** How the edit lists of a movie are treated. */
@@ -24,7 +24,8 @@ export function editLists(tracks: readonly MovieTrack[]): EditLists {
   if (!joined) return pictures === undefined ? { kind: 'plain' } : { kind: 'plain', pictures }
   // ffmpeg treats the lists of all tracks alike: it applies them or ignores them.
   if (pictures === undefined && tracks.every(isPlayedWhole)) return { kind: 'joined' }
-  const parts = `is put together from ${joined.edits.length} parts`
+  const count = shownEdits(joined.edits).length
+  const parts = count === 1 ? 'plays a part without a stated length' : `is put together from ${count} parts`
   return tracks.some((track) => isSound(track) && isJoined(track))
     ? { kind: 'complex', why: parts }
     : { kind: 'plain', pictures: pictures ?? parts }
@@ -44,7 +45,11 @@ export function complexEdits(path: string, why: string): PrecheckError {
 }
 
 const isSound = ({ handler }: MovieTrack) => handler === 'soun'
-const isJoined = ({ edits }: MovieTrack) => shownEdits(edits).length > 1
+
+/** True if ffmpeg plays the edits one by one, and one of no length, which lasts to the end, not at all. */
+function isJoined({ edits, runs }: MovieTrack): boolean {
+  return shownEdits(edits).length > 1 || (runs.length > 0 && isOpen(edits))
+}
 
 function firstComplexity(tracks: readonly MovieTrack[]): string | undefined {
   return tracks.map(complexity).find((found) => found !== undefined)
@@ -72,12 +77,16 @@ function continues({ ticksPerSec, movieTicksPerSec }: MovieTrack, before: Edit, 
 }
 
 /** True if the track plays from its first sample to its last, within a tick of the movie. */
-function isPlayedWhole({ edits, firstShift, runs, ticksPerSec, movieTicksPerSec }: MovieTrack): boolean {
+function isPlayedWhole(track: MovieTrack): boolean {
+  const { edits, firstShift, runs, ticksPerSec, movieTicksPerSec } = track
   const shown = shownEdits(edits)
-  if (shown.length === 0) return true
+  const [first] = shown
+  if (!first) return true
+  const isFromStart = first.mediaTick <= (firstShift ?? 0)
+  if (isOpen(edits) && shown.length === 1) return isFromStart || isSound(track)
   const playedSec = shown.reduce((sum, { duration }) => sum + duration, 0) / movieTicksPerSec
   const wholeSec = runs.reduce((sum, { count, ticks }) => sum + count * ticks, 0) / ticksPerSec
-  return Number(shown[0]?.mediaTick) <= (firstShift ?? 0) && playedSec > wholeSec - 1.5 / movieTicksPerSec
+  return isFromStart && playedSec > wholeSec - 1.5 / movieTicksPerSec
 }
 
 /** If the cut is within a picture, ffmpeg shows the next one instead, up to a picture early. */

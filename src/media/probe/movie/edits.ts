@@ -2,7 +2,7 @@ import { readUintBE } from '../../number-bytes.js'
 
 /** One entry of an edit list. */
 export interface Edit {
-  /** In ticks of the movie; 0 in the last edit of a fragmented file: to the end. */
+  /** In ticks of the movie; 0 in the last edit: to the end. */
   readonly duration: number
   /** First presented tick of the track; -1 for an empty edit. */
   readonly mediaTick: number
@@ -31,6 +31,11 @@ export function readEdits(body: Buffer = Buffer.alloc(0)): readonly Edit[] {
 /** The edits that are not empty. */
 export function shownEdits(edits: readonly Edit[]): readonly Edit[] {
   return edits.filter(isShown)
+}
+
+/** True if the last edit lasts to the end. */
+export function isOpen(edits: readonly Edit[]): boolean {
+  return shownEdits(edits).at(-1)?.duration === 0
 }
 
 /** True if an empty edit lies between two others. */

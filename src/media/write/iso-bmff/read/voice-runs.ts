@@ -1,4 +1,4 @@
-import { shownEdits } from '../../../probe/movie/edits.js'
+import { isOpen, shownEdits } from '../../../probe/movie/edits.js'
 import { durationRuns, type SampleChunk, trackChunks } from '../../../probe/movie/sample-table.js'
 import type { Fragments } from './fragments.js'
 import type { GaplessInfo } from './gapless-info.js'
@@ -49,9 +49,13 @@ export function oldTrackOf(track: Track, runs: OldRuns, movieTimeScale: number, 
   const dropped = runs.inFragments > 0 ? Math.round(droppedPrimingSec(track.entries[0]) * track.timeScale) : 0
   const shownTick = Math.max(firstTick + dropped, shown[0]?.mediaTick ?? 0)
   const editTicks = shown.reduce((sum, { duration }) => sum + duration, 0) * (track.timeScale / movieTimeScale)
-  const isOpen = shown.length === 0 || shown.at(-1)?.duration === 0
   const restTicks = endTick - shownTick
-  return { track, runs, shownTick, shownTicks: isOpen ? restTicks : Math.min(Math.round(editTicks), restTicks) }
+  return {
+    track,
+    runs,
+    shownTick,
+    shownTicks: shown.length === 0 || isOpen(shown) ? restTicks : Math.min(Math.round(editTicks), restTicks),
+  }
 }
 
 /** True if the packets of a track lie in fragments. */
