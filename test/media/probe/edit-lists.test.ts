@@ -94,14 +94,18 @@ describe('what a movie file can say of itself', () => {
     })
   })
 
-  it('takes a late start', async () => {
-    const media = await probe(
-      await withEdits('late.mov', [
-        [200, -1, 1],
-        [1000, 0, 1],
-      ]),
-    )
-    expect(media.streams).toHaveLength(2)
+  it.each([
+    ['a late start', [[200, -1, 1]]],
+    [
+      'a late start in two parts',
+      [
+        [80, -1, 1],
+        [120, -1, 1],
+      ],
+    ],
+  ] as const)('takes %s', async (what, late) => {
+    const media = await probe(await withEdits(`${what}.mov`, [...late, [1000, 0, 1]]))
+    expect(media.streams.map(({ startSec }) => startSec)).toEqual([0.2, 0.2])
   })
 
   it('keeps the original of late sound with priming beside the new one', async () => {

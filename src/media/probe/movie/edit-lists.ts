@@ -61,7 +61,7 @@ function complexity(track: MovieTrack): string | undefined {
   if (!first) return undefined
   if (shown.some(({ rate }) => rate !== NORMAL_RATE)) return 'plays a part at another speed'
   const from = track.edits.indexOf(first)
-  if (from > 1) return 'begins with several empty parts'
+  if (from > 1 && track.hasFragments) return 'begins with several empty parts'
   if (hasHole(track.edits)) return 'has a hole in the middle'
   // ffmpeg plays the last packets again behind it.
   if (track.edits.length > from + shown.length) return 'ends with an empty part'
