@@ -34,8 +34,8 @@ export class ProgramTables {
   readonly #readers = new Map<number, TableSections>([[PROGRAMS_PID, new TableSections()]])
   /** Contents of each section by its table and numbers. */
   readonly #sections = new Map<string, Set<string>>()
-  /** Types and PIDs of the streams of each program, which stay while their descriptors may change. */
-  readonly #streams = new Map<string, string>()
+  /** The type of each stream by its PID, which stays. Descriptors may change, and streams begin and end. */
+  readonly #types = new Map<number, number>()
   readonly #tables: ProgramTable[] = []
   #change: string | null = null
 
@@ -49,7 +49,7 @@ export class ProgramTables {
     for (const section of this.#readers.get(pid)?.take(bytes, at) ?? []) this.#takeSection(pid, section)
   }
 
-  /** The tables of all programs, each with all its descriptors. @throws MalformedFile if the streams of one change */
+  /** The tables of all programs, each with all its descriptors. @throws MalformedFile if a stream changes its type */
   tables(): readonly ProgramTable[] {
     if (this.#change !== null) throw new MalformedFile(this.#change)
     return this.#tables
@@ -75,10 +75,10 @@ export class ProgramTables {
       return
     }
     const table = readTable(content)
-    const streams = table.entries.map(({ streamType, pid: own }) => `${streamType} ${own}`).join()
-    const before = this.#streams.get(key)
-    if (before !== undefined && before !== streams) this.#change ??= CHANGE
-    this.#streams.set(key, streams)
+    for (const { streamType, pid: own } of table.entries) {
+      if ((this.#types.get(own) ?? streamType) !== streamType) this.#change ??= CHANGE
+      this.#types.set(own, streamType)
+    }
     this.#tables.push(table)
   }
 

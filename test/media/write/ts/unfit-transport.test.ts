@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { layOutTransport } from '../../../../src/media/write/ts/lay-out-transport.js'
 import { transportSound } from '../../../../src/media/write/ts/transport.js'
 import { type TestFolder, testFolder } from '../../../helpers/media-factory.js'
+import { checksumOf } from '../../checksum.js'
 import { madeTransport, OTHER_SOUND_PID, PADDING_PID, SOUND_PID, type TransportForm } from './made-transport.js'
 import { wantedOf } from './made-wanted.js'
 import { readPackets } from './read-transport.js'
@@ -130,13 +131,24 @@ it('keeps true descriptors, and leaves a track with others to the next writer', 
   }
 })
 
-it('checks descriptors that change, and leaves a file to the next writer if its streams change', async () => {
+/** The table of a program whose picture ends and another begins. */
+function withOtherPicture(packet: Buffer): Buffer {
+  const changed = Buffer.from(packet)
+  const start = changed.indexOf(Buffer.of(0, 2, 0xb0)) + 1
+  const end = start + 3 + (changed.readUInt16BE(start + 1) & 0xfff) - 4
+  changed[changed.indexOf(0x1b, start + 12) + 2] = 0x77
+  changed.writeUInt32BE(checksumOf(changed.subarray(start, end), 0xffff_ffff), end)
+  return changed
+}
+
+it('checks descriptors that change, and leaves a file to the next writer if a stream changes its type', async () => {
   const { bytes } = madeTransport(plain)
   const joined = (packet: Buffer) => reasonFor(plain, Buffer.concat([bytes, packet]))
   const table = (...form: Parameters<typeof madeTransport>) =>
     readPackets(madeTransport(...form).bytes, 188).find(({ pid }) => pid === 0x1000)?.bytes as Buffer
   expect(await joined(table(plain, [0x52, 1, 9]))).toBe(null)
   expect(await joined(table(plain, [0xc3, 1, 0]))).toBe('its descriptor 195 may state facts about the old sound')
+  expect(await joined(withOtherPicture(table(plain)))).toBe(null)
   expect(await joined(table({ ...plain, codec: 'mp2' }))).toBe('the tables of its programs change')
   await expect(joined(Buffer.alloc(188, 1))).rejects.toThrow('is not at its place')
 })
