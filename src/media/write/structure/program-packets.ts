@@ -177,8 +177,8 @@ export function isMpeg2Header(head: Buffer): boolean {
   return (head[6] ?? 0) >> 6 === 2
 }
 
-/** Fields that state more than the times and the buffer of a stream. */
-function headerFields({ code, head }: ProgramPart): readonly string[] {
+/** Names the fields of a packet's header that state more than the times and the buffer of a stream. */
+export function headerFields({ code, head }: Pick<ProgramPart, 'code' | 'head'>): readonly string[] {
   if (code === null || NAMES.has(code) || !isMpeg2Header(head)) return []
   const flags = head[7] ?? 0
   const stated = FIELDS.filter(([flag]) => flags & flag)

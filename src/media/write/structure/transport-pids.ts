@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readAt } from '../../../core/read-at.js'
 import type { MediaInfo } from '../../media-info.js'
+import { headerFields } from './program-packets.js'
 import type { Structure } from './structure.js'
 
 /** Bytes of a packet without what some files put before or behind it. */
@@ -30,8 +31,8 @@ const TABLES: Readonly<Record<number, string>> = {
 /**
  * Lists the packet ids of a transport stream, each with the place and size of its first packet. Names them `PID 18 (EIT)`,
  * `PID 256 (stream)`, or `PID 600` if its content is unknown. Names those with encrypted packets a second time, and those
- * with more than a clock beside their packets. Ends with the bytes behind each packet if there are any. Undefined if no
- * packets are found.
+ * with more than a clock beside their packets. Lists the fields in headers of units that state more than times. Ends with
+ * the bytes behind each packet if there are any. Undefined if no packets are found.
  */
 export async function transportPids(file: FileHandle, media: MediaInfo): Promise<readonly Structure[] | undefined> {
   const { sizeBytes } = media
@@ -53,6 +54,7 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
       const found = [
         hasPayload && control >> 6 !== 0 ? `encrypted packets of PID ${pid}` : null,
         hasMarks(bytes, place) ? `marks beside packets of PID ${pid}` : null,
+        ...unitFields(bytes.subarray(place, place + PLAIN_BYTES)).map((field) => `header of packets/${field}`),
       ]
       for (const path of found) {
         if (path !== null && !others.has(path)) others.set(path, { path, start: at + place, length: size })
@@ -74,6 +76,14 @@ export async function transportPids(file: FileHandle, media: MediaInfo): Promise
 function hasMarks(bytes: Buffer, place: number): boolean {
   const hasFlags = ((bytes[place + 3] ?? 0) & 0x20) !== 0 && (bytes[place + 4] ?? 0) > 0
   return hasFlags && ((bytes[place + 5] ?? 0) & MARKS) !== 0
+}
+
+/** Names fields in the header of a unit (PES packet) that begins in a packet. */
+function unitFields(packet: Buffer): readonly string[] {
+  const [, flags = 0, , control = 0, fieldBytes = 0] = packet
+  if ((flags & 0x40) === 0 || ![1, 3].includes(control >> 4)) return []
+  const head = packet.subarray(control & 0x20 ? 5 + fieldBytes : 4)
+  return head.length > 9 && head.readUIntBE(0, 3) === 1 ? headerFields({ code: head[3] as number, head }) : []
 }
 
 /** Names a packet id. @param hasPayload false if its packets carry nothing but a clock */

@@ -9,7 +9,7 @@ import { folderOfTests } from '../../../helpers/system/folder-of-tests.js'
 
 const folder = folderOfTests()
 
-/** A transport packet with a payload of nothing known. @param control payload alone by default */
+/** A transport packet with a payload of nothing known, or of some bytes. @param control payload alone by default */
 function packet(pid: number, control = 0x10, field: readonly number[] = []): Buffer {
   const bytes = Buffer.alloc(188, 0xff)
   bytes.set([0x47, pid >> 8, pid & 0xff, control, ...field])
@@ -60,8 +60,15 @@ it.each([
     ['-c:v', 'mpeg2video', '-c:a', 'mp2'],
     { container: 'm2ts' },
     // The last one has a field of seven bytes, and private data in it.
-    [packet(0x12), packet(600), packet(0x101, 0x90), packet(0x100, 0x30, [7, 2, 5])],
-    ['PID 18 (EIT)', 'PID 600', 'encrypted packets of PID 257', 'marks beside packets of PID 256'],
+    // Then a unit with a clock (ESCR) and a checksum in its header.
+    [
+      ...[packet(0x12), packet(600), packet(0x101, 0x90), packet(0x100, 0x30, [7, 2, 5])],
+      packet(0x4100, 0x10, [0, 0, 1, 0xe0, 0, 0, 0x80, 0x22, 8]),
+    ],
+    [
+      ...['PID 18 (EIT)', 'PID 600', 'encrypted packets of PID 257', 'marks beside packets of PID 256'],
+      ...['header of packets/ESCR', 'header of packets/checksum'],
+    ],
   ],
   ['wmv', ['-c:v', 'wmv2', '-c:a', 'wmav2'], {}, [XMP, EXCLUSION], ['XMP', 'Group Mutual Exclusion']],
   ['flv', ['-c:v', 'flv', '-c:a', 'aac'], {}, [script('onXMPData')], ['subtitle stream 2 (text)', 'script/onXMPData']],
