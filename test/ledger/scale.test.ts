@@ -11,7 +11,7 @@ import { type Ledger, openLedger, openSharedDatabase, openSharedLedger } from '.
 import { CLAIMABLE, FIRST_OF_LANE, nextLanes } from '../../src/ledger/jobs/job-claims.js'
 import { listQuery } from '../../src/ledger/jobs/job-reads.js'
 import { WAKE_DELAYED } from '../../src/ledger/jobs/job-wakes.js'
-import { FORGET_ENDED } from '../../src/ledger/jobs/sql-job-store.js'
+import { FORGET_ENDED } from '../../src/ledger/jobs/sql-operator-writes.js'
 import { FREE, freeExpired } from '../../src/ledger/leases/leases.js'
 import { describeOnPostgres } from '../helpers/system/postgres-server.js'
 import { importJobs, request } from './store-fixture.js'
