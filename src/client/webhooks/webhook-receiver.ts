@@ -47,8 +47,7 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
   const { wakes, onEvent, logger = silentLogger, ...values } = options
   const { secret, secretPosition, maxBodyBytes } = webhookReceiverOptionsSchema.parse(values)
   const order = new DeliveryOrder()
-  /** The last event of each file in work. */
-  const turns = new Map<string, Promise<void>>()
+  const turns = new FileTurns()
   let server: Server | undefined
 
   async function take(event: WebhookBody): Promise<void> {
@@ -61,26 +60,14 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
     wakes?.notify(message.fileId, statusOnTheWay(message))
   }
 
-  /** Takes an event after those of the same file, even if they failed: two could overtake each other. */
-  async function takeInTurn(event: WebhookBody): Promise<void> {
-    const { fileId } = event.message
-    const before = turns.get(fileId) ?? Promise.resolve()
-    const turn = before.catch(() => {}).then(() => take(event))
-    turns.set(fileId, turn)
-    try {
-      await turn
-    } finally {
-      if (turns.get(fileId) === turn) turns.delete(fileId)
-    }
-  }
-
   async function answer(request: IncomingMessage): Promise<number> {
     const reading = await readWebhook(request, { secret, secretPosition, maxBodyBytes })
     if ('refused' in reading) {
       logger.warn({ status: reading.refused, method: request.method }, 'A webhook was refused')
       return reading.refused
     }
-    await takeInTurn(reading.body)
+    const { body } = reading
+    await turns.take(body.message.fileId, () => take(body))
     return 204
   }
 
@@ -112,6 +99,22 @@ export function createWebhookReceiver(options: WebhookReceiverOptions = {}): Web
       closing.closeAllConnections()
       await new Promise((resolve) => closing.close(resolve))
     },
+  }
+}
+
+/** Handles the events of a file one after the other, even if one failed: two could overtake each other. */
+class FileTurns {
+  readonly #last = new Map<string, Promise<void>>()
+
+  async take(fileId: string, work: () => Promise<void>): Promise<void> {
+    const before = this.#last.get(fileId) ?? Promise.resolve()
+    const turn = before.catch(() => {}).then(work)
+    this.#last.set(fileId, turn)
+    try {
+      await turn
+    } finally {
+      if (this.#last.get(fileId) === turn) this.#last.delete(fileId)
+    }
   }
 }
 

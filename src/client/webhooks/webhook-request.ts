@@ -22,28 +22,29 @@ export async function readWebhook(request: IncomingMessage, options: WebhookRead
   if (method !== 'POST' && method !== 'PUT' && method !== 'GET') return { refused: 405 }
   if (!URL.canParse(request.url ?? '/', LOCAL)) return { refused: 400 }
   const query = new URL(request.url ?? '/', LOCAL).searchParams
-  const inHeader = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const early = [
-    { position: 'header', value: inHeader },
-    // Node decodes a header one byte per character. A secret beyond ASCII arrives as its UTF-8 bytes.
-    { position: 'header', value: inHeader && Buffer.from(inHeader, 'latin1').toString('utf8') },
-    { position: 'query', value: query.get('secret') ?? undefined },
-  ] as const
   const { secret, secretPosition } = options
   const counts = (position: SecretPosition) => secretPosition === undefined || secretPosition === position
-  const known = early.some(({ position, value }) => counts(position) && matches(value, secret))
+  const known =
+    (counts('header') && headerSecrets(request).some((value) => matches(value, secret))) ||
+    (counts('query') && matches(query.get('secret'), secret))
   // Do not read the body of a sender that had to send the secret before and did not.
   if (!known && (method === 'GET' || !counts('body'))) return { refused: 401 }
   const read = method === 'GET' ? fromQuery(query) : await fromBody(request, options.maxBodyBytes)
   if (read === 'too large') return { refused: 413 }
   const inBody = (read as { secret?: unknown } | undefined)?.secret
-  if (!known && !matches(typeof inBody === 'string' ? inBody : undefined, secret)) return { refused: 401 }
+  if (!known && !matches(inBody, secret)) return { refused: 401 }
   const body = webhookBodySchema.safeParse(read)
   return body.success ? { body: body.data } : { refused: 400 }
 }
 
-function matches(value: string | undefined, secret: string | undefined): boolean {
-  return secret === undefined || (isSameSecret(value ?? '', secret) && value !== undefined)
+/** The secret of the header as Node decodes it, one byte per character, and as the UTF-8 that a sender wrote. */
+function headerSecrets({ headers }: IncomingMessage): readonly (string | undefined)[] {
+  const value = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
+  return [value, value && Buffer.from(value, 'latin1').toString('utf8')]
+}
+
+function matches(value: unknown, secret: string | undefined): boolean {
+  return secret === undefined || (typeof value === 'string' && isSameSecret(value, secret))
 }
 
 function fromQuery(query: URLSearchParams): unknown {
