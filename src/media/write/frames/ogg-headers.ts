@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { BEGINS } from '../../probe/ends/ogg-page.js'
+import { BEGINS, type OggPage } from '../../probe/ends/ogg-page.js'
 import type { LevelField } from '../level/level-field.js'
 import type { LevelChange } from '../level/level-text.js'
 import { MOST_HEADER_BYTES, oggBody, oggPages, packetsOf, withNewBody } from './ogg-pages.js'
@@ -33,33 +33,65 @@ export interface OggHeaders {
  * @param from offset of the first page
  */
 export async function readHeaders(file: FileHandle, codec: OggCodec, from = 0): Promise<OggHeaders | undefined> {
-  const bodies: { lacing: Buffer; body: Buffer }[] = []
-  const pages: { start: number; length: number }[] = []
-  let serial: number | undefined
-  let complete = 0
-  let count = 0
-  let isOpen = false
+  let headers: HeaderPages | undefined
   for await (const page of oggPages(file, from)) {
-    const { start, end } = page
-    if (start >= MOST_HEADER_BYTES || (serial === undefined && (page.flags & BEGINS) === 0)) return undefined
-    if (serial !== undefined && page.serial !== serial) continue
-    const body = { lacing: page.lacing, body: await oggBody(file, page) }
-    const held = complete > 1 && !isOpen ? pages.at(-1) : undefined
-    if (held && serial !== undefined && codec === 'flac' && body.body[0] === FLAC_SYNC) {
-      return { codec, serial, packets: packetsOf(bodies), pages, end: held.start + held.length }
+    if (page.start >= MOST_HEADER_BYTES || (!headers && (page.flags & BEGINS) === 0)) return undefined
+    if (headers && page.serial !== headers.serial) continue
+    const body = await oggBody(file, page)
+    if (codec === 'flac' && body[0] === FLAC_SYNC && headers?.isBehindComments) return headers.read(codec)
+    if (!headers) {
+      const count = headerCount(codec, packetsOf([{ lacing: page.lacing, body }])[0])
+      if (count === undefined) continue
+      headers = new HeaderPages(page.serial, count)
     }
-    count ||= headerCount(codec, packetsOf([body])[0]) ?? 0
-    if (count === 0) continue
-    serial = page.serial
-    bodies.push(body)
-    pages.push({ start, length: end - start })
-    complete += page.lacing.filter((length) => length < 255).length
-    isOpen = (page.lacing.at(-1) ?? (isOpen ? 255 : 0)) === 255
-    const isAlone = pages.length > 1 || (complete === 1 && !isOpen)
-    if (!isAlone || complete > count) return undefined
-    if (complete === count && !isOpen) return { codec, serial, packets: packetsOf(bodies), pages, end }
+    headers.add(page, body)
+    if (headers.isShared) return undefined
+    if (headers.isComplete) return headers.read(codec)
   }
   return undefined
+}
+
+/** The pages of one stream, up to the last of its header packets. */
+class HeaderPages {
+  readonly serial: number
+  readonly #count: number
+  readonly #bodies: { lacing: Buffer; body: Buffer }[] = []
+  readonly #pages: { start: number; length: number }[] = []
+  /** Packets that have ended. */
+  #complete = 0
+  /** True if the last packet goes on in the next page. */
+  #isOpen = false
+
+  constructor(serial: number, count: number) {
+    this.serial = serial
+    this.#count = count
+  }
+
+  add({ start, end, lacing }: OggPage, body: Buffer): void {
+    this.#bodies.push({ lacing, body })
+    this.#pages.push({ start, length: end - start })
+    this.#complete += lacing.filter((length) => length < 255).length
+    this.#isOpen = (lacing.at(-1) ?? (this.#isOpen ? 255 : 0)) === 255
+  }
+
+  /** True if the first packet does not fill its page alone, or if audio follows the headers in their last page. */
+  get isShared(): boolean {
+    const isAlone = this.#pages.length > 1 || (this.#complete === 1 && !this.#isOpen)
+    return !isAlone || this.#complete > this.#count
+  }
+
+  get isComplete(): boolean {
+    return this.#complete === this.#count && !this.#isOpen
+  }
+
+  get isBehindComments(): boolean {
+    return this.#complete > 1 && !this.#isOpen
+  }
+
+  read(codec: OggCodec): OggHeaders {
+    const { start, length } = this.#pages.at(-1) ?? { start: 0, length: 0 }
+    return { codec, serial: this.serial, packets: packetsOf(this.#bodies), pages: this.#pages, end: start + length }
+  }
 }
 
 /** Number of header packets; undefined if the first is of another codec. */
