@@ -48,25 +48,35 @@ export async function moviePlaces(file: FileHandle, changed: ReadonlySet<number>
     const bytes = await readAt(file, startAt, endAt - startAt)
     const [box] = unlessMalformed(() => parseBoxes(bytes, startAt, ''), [])
     places.push({ by: `the sizes in ${type}`, leadsTo: box ? '' : null })
-    if (box?.type === 'moov') {
-      const tracks = unlessMalformed(() => readMovie(box).tracks, [])
-      places.push(
-        ...unlessMalformed(() => lengthsOf(tracks, changed), []),
-        ...(await chunkPlaces(file, tracks, changed)),
-      )
-    }
-    for (const { by, at, bytes: most, mark } of box ? unlessMalformed(() => auxiliaryPlaces(box, changed), []) : []) {
-      const found = await readAt(file, at, Math.min(most, CHUNK_BYTES))
-      const isUsed = found.length > 0 && (mark === undefined || found.includes(mark))
-      places.push({ by, leadsTo: isUsed ? found.toString('hex') : null })
-    }
-    for (const { by, at, facts, newSec } of box ? unlessMalformed(() => indexRows(box, changed), []) : []) {
-      const found = await landmarkAt(file, sizeBytes, at)
-      places.push({ by, leadsTo: found && `${found} ${facts}`, ...(newSec && { newSec }) })
-    }
+    if (box) places.push(...(await placesOf(box, { file, sizeBytes, changed })))
   }
   const isWhole = count > MOST_BOXES || sizeBytes - end < BOX_HEAD_BYTES
   return [...places, { by: 'the sizes of boxes', leadsTo: isWhole ? '' : null }]
+}
+
+interface Movie {
+  readonly file: FileHandle
+  readonly sizeBytes: number
+  readonly changed: ReadonlySet<number>
+}
+
+/** Where the entries of one box at the top of the file lead. */
+async function placesOf(box: Box, { file, sizeBytes, changed }: Movie): Promise<readonly StatedPlace[]> {
+  const places: StatedPlace[] = []
+  if (box.type === 'moov') {
+    const tracks = unlessMalformed(() => readMovie(box).tracks, [])
+    places.push(...unlessMalformed(() => lengthsOf(tracks, changed), []), ...(await chunkPlaces(file, tracks, changed)))
+  }
+  for (const { by, at, bytes: most, mark } of unlessMalformed(() => auxiliaryPlaces(box, changed), [])) {
+    const found = await readAt(file, at, Math.min(most, CHUNK_BYTES))
+    const isUsed = found.length > 0 && (mark === undefined || found.includes(mark))
+    places.push({ by, leadsTo: isUsed ? found.toString('hex') : null })
+  }
+  for (const { by, at, facts, newSec } of unlessMalformed(() => indexRows(box, changed), [])) {
+    const found = await landmarkAt(file, sizeBytes, at)
+    places.push({ by, leadsTo: found && `${found} ${facts}`, ...(newSec && { newSec }) })
+  }
+  return places
 }
 
 /** Names the boxes at a place by the fragment that they begin; null if nothing of an index lies there. */
