@@ -98,7 +98,7 @@ class Fcp7Reading {
 
   #clip(
     item: XmlElement,
-    { before, after }: { before: XmlElement | undefined; after: XmlElement | undefined },
+    around: Neighbours,
     { rate, window, depth, kind }: { rate: Rational; window: TimeRange | null; depth: number; kind: 'audio' | 'video' },
   ): void {
     this.hasClips = true
@@ -108,24 +108,11 @@ class Fcp7Reading {
       return
     }
     const own = rateOf(item) ?? rate
-    // A clip that a transition bounds has -1 there, and its in and out reach to the transition's far end.
-    const [start, end] = [frameNumber(item, 'start'), frameNumber(item, 'end')]
-    const lead = secondsBetween(frameNumber(before, 'start'), start, rate)
-    const tail = secondsBetween(end, frameNumber(after, 'end'), rate)
-    const begin = start === undefined ? frameNumber(before, 'start') : start
-    const source = clipRange(item, own)
-    const at = divide(rational(begin ?? 0n), rate)
     const remap = timeRemapOf(item)
-    const playing = remap && start !== undefined && end !== undefined ? end - start : undefined
-    const length = playing === undefined ? subtract(source.end, source.start) : divide(rational(playing), rate)
-    const placement = {
-      at: widened({ start: at, end: add(at, length) }, lead, tail),
-      sourceStart: subtract(source.start, lead),
-      speed: ONE,
-    }
+    const { placement, whole } = placed(item, { ...around, rate, own, isRetimed: remap !== undefined })
     const shown = playedPart(placement, window)
     // The whole clip counts: a guess at which part of a retimed clip a window shows could be wrong.
-    const part = shown && remap ? widened(source, lead, tail) : shown
+    const part = shown && remap ? whole : shown
     if (!part) return
     const nested = child(item, 'sequence')
     const definition = nested && (this.#sequences.get(nested.attributes.id ?? '') ?? nested)
@@ -170,10 +157,35 @@ class Fcp7Reading {
   }
 }
 
-/** The transitions that touch a clip. */
-function neighbours(items: readonly XmlElement[], index: number) {
+interface Neighbours {
+  readonly before: XmlElement | undefined
+  readonly after: XmlElement | undefined
+}
+
+/** The transitions at both sides of a clip. */
+function neighbours(items: readonly XmlElement[], index: number): Neighbours {
   const transition = (item: XmlElement | undefined) => (item?.name === 'transitionitem' ? item : undefined)
   return { before: transition(items[index - 1]), after: transition(items[index + 1]) }
+}
+
+/** Where a clip is heard, with the transitions at its sides, and all of its source that it covers with them. */
+function placed(
+  item: XmlElement,
+  { before, after, rate, own, isRetimed }: Neighbours & { rate: Rational; own: Rational; isRetimed: boolean },
+) {
+  // A clip that a transition bounds has -1 there, and its in and out reach to the transition's far end.
+  const [start, end] = [frameNumber(item, 'start'), frameNumber(item, 'end')]
+  const lead = secondsBetween(frameNumber(before, 'start'), start, rate)
+  const tail = secondsBetween(end, frameNumber(after, 'end'), rate)
+  const source = clipRange(item, own)
+  const at = divide(rational(start ?? frameNumber(before, 'start') ?? 0n), rate)
+  const playing = isRetimed && start !== undefined && end !== undefined ? end - start : undefined
+  const length = playing === undefined ? subtract(source.end, source.start) : divide(rational(playing), rate)
+  const heard = widened({ start: at, end: add(at, length) }, lead, tail)
+  return {
+    placement: { at: heard, sourceStart: subtract(source.start, lead), speed: ONE },
+    whole: widened(source, lead, tail),
+  }
 }
 
 /** Seconds from one place to a later one; 0 if it is not later, or if either is not set. */
