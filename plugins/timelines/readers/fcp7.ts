@@ -168,7 +168,7 @@ function neighbours(items: readonly XmlElement[], index: number): Neighbours {
   return { before: transition(items[index - 1]), after: transition(items[index + 1]) }
 }
 
-/** Where a clip is heard, with the transitions at its sides, and all of its source that it covers with them. */
+/** The time at which a clip is heard, with the transitions at its sides, and the part of its source that it covers then. */
 function placed(
   item: XmlElement,
   { before, after, rate, own, isRetimed }: Neighbours & { rate: Rational; own: Rational; isRetimed: boolean },

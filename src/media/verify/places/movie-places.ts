@@ -60,7 +60,7 @@ interface Movie {
   readonly changed: ReadonlySet<number>
 }
 
-/** Where the entries of one box at the top of the file lead. */
+/** The places to which the entries of one box at the top of the file lead. */
 async function placesOf(box: Box, { file, sizeBytes, changed }: Movie): Promise<readonly StatedPlace[]> {
   const places: StatedPlace[] = []
   if (box.type === 'moov') {
