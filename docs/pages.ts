@@ -2,7 +2,7 @@ import { watchSchema } from '../src/config/watch-schema.js'
 import { jobRequestJsonSchema, jobRequestSchema } from '../src/pipeline/queue/job-request.js'
 import { allErrorsTable } from './sections/all-errors.js'
 import { bundledLicences } from './sections/bundled-licences.js'
-import { presetTable as recipeTable, settingsTable } from './sections/configuration.js'
+import { presetKeys, settingsTable } from './sections/configuration.js'
 import { containerTable } from './sections/containers.js'
 import { errorCodeTable } from './sections/error-codes.js'
 import { exitCodeTable } from './sections/exit-codes.js'
@@ -36,7 +36,7 @@ export const GENERATED_PAGES: readonly GeneratedPage[] = [
     path: 'README.md',
     sections: { presets: presetTable, 'exit-codes': exitCodeTable, 'error-codes': errorCodeTable },
   },
-  { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: recipeTable } },
+  { path: 'docs/configuration.md', sections: { settings: settingsTable, preset: presetKeys } },
   { path: 'NOTICE', sections: { licences: licenceList, 'bundled licences': bundledLicences } },
   { path: 'docs/errors.md', sections: { 'all-errors': allErrorsTable } },
   { path: 'docs/containers.md', sections: { containers: containerTable } },

@@ -9,27 +9,26 @@ import { isTrustedOnly } from '../../src/config/trust.js'
 
 /** Every key of a configuration file: what it takes, its default, its variable, and where it may be set. */
 export function settingsTable(): string {
-  return table(settingsSchema, ({ path }) => isTrustedOnly(path))
-}
-
-/** Every key of a preset. */
-export function presetTable(): string {
-  return table(presetSchema, () => false)
-}
-
-function table(schema: z.ZodType, isRestricted: (key: { path: string }) => boolean): string {
   const defaults = flatten(DEFAULT_SETTINGS)
   const variables = new Map(SETTING_VARIABLES.map(({ path, name }) => [path, name]))
-  const rows = schemaKeys(schema)
-    .filter(({ isSection, path }) => !isSection && path !== '$schema')
-    .map((key) => {
-      const value = defaults.has(key.path) ? defaults.get(key.path) : key.fallback
-      const fallback = value === undefined ? '' : `\`${JSON.stringify(value)}\``
-      const variable = variables.get(key.path)
-      const name = `\`${key.path}\`${isRestricted(key) ? ' ¹' : ''}`
-      return `| ${[name, escaped(key.type), fallback, variable ? `\`${variable}\`` : '', escaped(key.description)].join(' | ')} |`
-    })
+  const rows = valuesOf(settingsSchema).map((key) => {
+    const value = defaults.has(key.path) ? defaults.get(key.path) : key.fallback
+    const fallback = value === undefined ? '' : `\`${JSON.stringify(value)}\``
+    const variable = variables.get(key.path)
+    const name = `\`${key.path}\`${isTrustedOnly(key.path) ? ' ¹' : ''}`
+    return `| ${[name, escaped(key.type), fallback, variable ? `\`${variable}\`` : '', escaped(key.description)].join(' | ')} |`
+  })
   return ['| key | takes | default | variable | what it does |', '|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** The keys of a preset that the table of settings describes. */
+export function presetKeys(): string {
+  const keys = valuesOf(presetSchema).filter(({ path }) => path !== 'description')
+  return `${keys.map(({ path }) => `\`${path}\``).join(', ')}.`
+}
+
+function valuesOf(schema: z.ZodType) {
+  return schemaKeys(schema).filter(({ isSection, path }) => !isSection && path !== '$schema')
 }
 
 function escaped(text: string): string {
