@@ -54,7 +54,7 @@ export const RUN_OPTIONS = {
   ...VOICE_OPTIONS,
   'output-type': oneOf(
     outputTypeSchema.options,
-    'Format of the regenerated audio of an audio file (default: lossless)',
+    'Format of the output of an audio file (default: that of the input)',
     'Output:',
   ),
   format: text('Format of `-o -` (default: --output-type, or wav for stdin, or that of the input)', 'Output:'),
