@@ -165,7 +165,7 @@ export class FolderWatch {
     let isComplete = true
     const onPassedOver = (path: string, why: PassedOver) => {
       if (why === 'unreadable') isComplete = false
-      this.#say(`${why} ${path}`, `${join(this.folder.path, path)} is passed over: ${PASSED_OVER[why]}.`)
+      this.#say(`${why} ${path}`, `${join(this.folder.path, path)} is skipped: ${PASSED_OVER[why]}.`)
     }
     const closed = await this.#closed()
     const { signal } = this.#stop

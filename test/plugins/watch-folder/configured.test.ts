@@ -66,9 +66,9 @@ describe('voxmux watch, as it is configured', () => {
     mkdirSync(bench.file('first'))
     writeFileSync(bench.file('first/a.wav'), tinyWave(1))
     await once({ first: {} })
-    expect(await once({ first: { out: bench.file('second') } })).toMatch(/out\/a\.wav is passed over/)
+    expect(await once({ first: { out: bench.file('second') } })).toMatch(/out\/a\.wav is skipped/)
     expect([bench.names('second'), bench.server.charges]).toEqual([[], 1])
-    expect(await once({ 'first/out': { out: bench.file('second') } })).toMatch(/out\/a\.wav is passed over/)
+    expect(await once({ 'first/out': { out: bench.file('second') } })).toMatch(/out\/a\.wav is skipped/)
     expect([bench.names('second'), bench.server.charges]).toEqual([[], 1])
   })
 
