@@ -19,7 +19,11 @@ export function clockFault(
   media: MediaInfo,
   samples: number,
 ): string | undefined {
-  return unitClockFault(sound.units, track, media, (unit) => samples * firstFrameOf(sound, unit))
+  // The last unit may hold the rest of a frame that was cut off, and the time of one that is missing.
+  return unitClockFault(sound.units, track, media, (unit) => {
+    const first = firstFrameOf(sound, unit)
+    return first < sound.frames.count ? samples * first : Number.NaN
+  })
 }
 
 /**
@@ -38,8 +42,8 @@ export function unitClockFault(
   let start: number | undefined
   for (let unit = 0; unit < units.count; unit++) {
     const ticks = units.ticks(unit)
-    if (Number.isNaN(ticks)) continue
     const before = (samplesBefore(unit) * TICKS_A_SEC) / input.sampleRate
+    if (Number.isNaN(ticks) || Number.isNaN(before)) continue
     start ??= ticks - before
     if (Math.abs(ticks - start - before) > mostOffTicks) return 'the clock of the track has gaps'
   }
