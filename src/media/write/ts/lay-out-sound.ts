@@ -27,6 +27,8 @@ export interface PacketOffsets {
   readonly startOf: (number: number) => number
   /** Place of packets that find no padding; null if they follow the last packet of their unit. */
   readonly late: number | null
+  /** Bytes before each packet that state when it arrives. A packet that is added arrives with the one before it. */
+  readonly stampBytes: number
 }
 
 /** The changes of a track in file order. */
@@ -74,7 +76,7 @@ class SoundLayout {
       yield* isSame ? this.#sameUnit(unit, share) : this.#otherUnit(unit, share)
     }
     const { late } = this.#places
-    if (late !== null) yield { start: late, end: late, pieces: this.#further() }
+    if (late !== null) yield { start: late, end: late, pieces: this.#further([]) }
   }
 
   /** New bytes in the places of the old ones. */
@@ -117,7 +119,8 @@ class SoundLayout {
       room -= roomOf(sound, packet)
       const isLast = packet === end - 1
       const isFlushed = isLast && this.#places.late === null
-      yield { start, end: start + PLAIN_BYTES, pieces: isFlushed ? [...pieces, ...this.#further()] : pieces }
+      const stamp = [inputPiece(start - this.#places.stampBytes, start)]
+      yield { start, end: start + PLAIN_BYTES, pieces: isFlushed ? [...pieces, ...this.#further(stamp)] : pieces }
       const next = isLast ? Number.POSITIVE_INFINITY : packets.numberOf(packet + 1)
       for (; spare < spares.firstOf(unit + 1) && spares.numberOf(spare) < next; spare++) {
         if (this.#queue.fits(room)) continue
@@ -127,9 +130,10 @@ class SoundLayout {
     }
   }
 
-  #further(): readonly BytePiece[] {
+  /** @param stamp what precedes each packet */
+  #further(stamp: readonly BytePiece[]): readonly BytePiece[] {
     const made: BytePiece[] = []
-    while (!this.#queue.isEmpty) made.push(...this.#packet(FURTHER))
+    while (!this.#queue.isEmpty) made.push(...stamp, ...this.#packet(FURTHER))
     return made
   }
 

@@ -22,6 +22,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewTranspo
   const places = {
     startOf: (number: number) => grid.first + number * grid.size,
     late: isElastic ? null : file.end,
+    stampBytes: grid.size - PLAIN_BYTES,
   }
   return withReplacements(sizeBytes, () => sounds.map((sound) => soundEdits(sound, places)))
 }
@@ -29,7 +30,7 @@ export function layOutTransport(file: TransportFile, sounds: readonly NewTranspo
 /** False if packets that belong to their places would have to carry other numbers of bytes. @param isAlone no other track needs the padding */
 function fits({ isElastic, grid }: TransportFile, { sound, made }: NewTransportSound, isAlone: boolean): boolean {
   if (haveSameSizes(sound, made)) return true
-  if (sound.isRigid || grid.size !== PLAIN_BYTES) return false
+  if (sound.isRigid || (grid.size !== PLAIN_BYTES && !isElastic)) return false
   const shareOf = unitShares(sound, made)
   const bytesOf = (unit: number) => sound.units.headBytes(unit) + shareOf(unit).to - shareOf(unit).from
   return isElastic || (isAlone && fitsPadding(sound, bytesOf))

@@ -65,11 +65,10 @@ export async function readTransport(
       if (size === CORRECTED_BYTES) requireFiller(bytes.subarray(at + PLAIN_BYTES, at + size))
     }
   }
-  const isPlain = size === PLAIN_BYTES
   return {
     ...{ path, sizeBytes, grid, end: first + (count - 1) * size + PLAIN_BYTES },
     ...{ firsts: reader.firsts, tables: reader.tables(), sounds: reader.sounds() },
-    isElastic: isPlain && reader.isElastic,
+    isElastic: size !== CORRECTED_BYTES && reader.isElastic(size > PLAIN_BYTES),
   }
 }
 
@@ -124,8 +123,9 @@ class PacketReader {
     if (reader) this.#unlessFaulty(pid, () => reader.take(bytes, at, number))
   }
 
-  get isElastic(): boolean {
-    return !this.#places.has(PADDING_PID) && !this.#rate.mayBeConstant
+  /** @param areStamped true if each packet states when it arrives, whatever its place */
+  isElastic(areStamped: boolean): boolean {
+    return !this.#places.has(PADDING_PID) && (areStamped || !this.#rate.mayBeConstant)
   }
 
   tables(): readonly ProgramTable[] | string {

@@ -66,7 +66,7 @@ function rigidReason({ isElastic, grid }: TransportFile, sound: TransportSound, 
   const { isRigid, isBroken, units, frames } = sound
   const why = 'and new frames may have other sizes'
   if (grid.size === CORRECTED_BYTES) return `other bytes follow each of its packets, ${why}`
-  if (grid.size !== PLAIN_BYTES) return `its packets state when they arrive, ${why}`
+  if (grid.size !== PLAIN_BYTES && !isElastic) return `its packets state when they arrive, ${why}`
   if (isBroken) return `packets of the track are missing or damaged, ${why}`
   if (isRigid) return `packets of the track state facts about their bytes, ${why}`
   let mostBytes = frameBytes

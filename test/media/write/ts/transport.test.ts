@@ -109,6 +109,27 @@ it('replaces AAC at a constant rate, with packets of padding where it needs more
   for (const stream of ['v', 'a']) expect(await packetTimes(part, stream)).toEqual(await packetTimes(path, stream))
 })
 
+it('replaces AAC with arrival times, and lets further packets arrive with those before them', async () => {
+  const plain = readPackets(await readFile(await film('unstamped.ts', '-c:a', 'aac', '-b:a', '128k')), 188)
+  const path = folder.file('stamped.m2ts')
+  await writeFile(
+    path,
+    Buffer.concat(plain.flatMap(({ bytes }, place) => [Buffer.of(0), uint24BE(place * 100), bytes])),
+  )
+  const { plan, part, verified } = await writtenFile(path)
+  expect(bytesWriting(plan).writer).toBe('transport')
+  expect(plan.losses).toEqual([])
+  for (const offsetSamples of syncOffsets(verified)) expect(Math.abs(offsetSamples ?? 99)).toBeLessThan(2)
+  const [before, after] = [readPackets(await readFile(path), 192), readPackets(await readFile(part), 192)]
+  expect(after.length).toBeGreaterThan(before.length)
+  const others = (packets: typeof before) => packets.filter(({ pid }) => pid !== 0x101).map(({ bytes }) => bytes)
+  expect(Buffer.concat(others(after)).equals(Buffer.concat(others(before)))).toBe(true)
+  const arrivals = after.map(({ bytes }) => bytes.readUInt32BE())
+  expect(arrivals.every((arrival, place) => arrival >= (arrivals[place - 1] ?? 0))).toBe(true)
+  expect(brokenCounters(after, 0x101)).toBe(0)
+  for (const stream of ['v', 'a']) expect(await packetTimes(part, stream)).toEqual(await packetTimes(path, stream))
+})
+
 it('keeps private data beside packets of AAC, whose new frames have other sizes', async () => {
   const path = await film('private.ts', '-c:a', 'aac', '-pes_payload_size', '1')
   const bytes = await readFile(path)

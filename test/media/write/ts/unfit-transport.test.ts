@@ -66,10 +66,19 @@ it.each([
     { padding: 1 },
     'its packets come at a constant rate, and new frames may have other sizes',
   ],
-  ['AAC with arrival times', { size: 192 }, 'its packets state when they arrive, and new frames may have other sizes'],
+  [
+    'AAC with arrival times and padding',
+    { size: 192, padding: 1 },
+    'its packets state when they arrive, and new frames may have other sizes',
+  ],
 ] as const)('leaves %s to the next writer', async (_name, more, reason) => {
   const form = { ...plain, ...more }
   expect(await reasonFor(form, madeTransport(form).bytes)).toBe(reason)
+})
+
+it('takes AAC with arrival times', async () => {
+  const form = { ...plain, size: 192 } as const
+  expect(await reasonFor(form, madeTransport(form).bytes)).toBe(null)
 })
 
 it('takes AAC at a constant rate if there is padding enough for all frames', async () => {
