@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import { type ErrorReport, TransientError, UsageError } from '../../core/errors.js'
 import { isSameState, quickIdentity } from '../../core/file-identity.js'
 import type { Job, JobStore } from '../../ledger/index.js'
-import { INPUT_GONE_CODES } from '../input-guard.js'
 import type { JobSettings } from '../plan/job-settings.js'
 import { isWebAddress } from '../web-address.js'
 import { queuedRecordOf } from './queued-file.js'
@@ -86,7 +85,7 @@ export function remediesOfQueued(
   const retry = `run: voxmux jobs retry ${jobId}`
   return [
     ...remedies,
-    INPUT_GONE_CODES.has(code)
+    code === 'ERR_INPUT_CHANGED'
       ? `A watch folder takes the present version by itself. For any other job, ${retry}`
       : `Fix the cause, then ${retry}. Add the --config of its watch folder to use the present settings.`,
   ]
